@@ -1,0 +1,1 @@
+"""The published recipes: which marginals to select, measure and fit; one idea, one file."""

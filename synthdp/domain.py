@@ -1,0 +1,81 @@
+"""The public description of a coded table: attribute names and their numbers of levels."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Self
+
+from synthdp.cliques import Clique
+from synthdp.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Attributes of a coded table, each with the levels ``0 .. size - 1``.
+
+    Parameters
+    ----------
+    attributes
+        Names, each once; their order is the order of axes and columns.
+    shape
+        Number of levels of each attribute, at least 1.
+
+    Raises
+    ------
+    ParameterError
+        If a name repeats, a size is below 1, or the lengths differ.
+
+    >>> domain = Domain(("sex", "region"), (2, 5))
+    >>> domain["region"], domain.size(), domain.size(("sex",))
+    (5, 10, 2)
+    """
+
+    attributes: tuple[str, ...]
+    shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        object.__setattr__(self, "shape", tuple(int(size) for size in self.shape))
+        if len(self.attributes) != len(self.shape):
+            raise ParameterError(
+                f"domain: {len(self.attributes)} attributes but {len(self.shape)} sizes; give one size each"
+            )
+        if len(set(self.attributes)) != len(self.attributes):
+            raise ParameterError(f"domain: attribute names repeat in {self.attributes}; name each attribute once")
+        for name, size in zip(self.attributes, self.shape, strict=True):
+            if size < 1:
+                raise ParameterError(f"domain: attribute {name!r} has size {size}; it needs at least one level")
+
+    @classmethod
+    def from_sizes(cls, sizes: Mapping[str, int]) -> Self:
+        """Build a domain from ``{attribute: number of levels}``."""
+        return cls(tuple(sizes), tuple(sizes.values()))
+
+    def __getitem__(self, attribute: str) -> int:
+        """Number of levels of one attribute."""
+        return self.shape[self.index(attribute)]
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def index(self, attribute: str) -> int:
+        """Position of an attribute; raises `ParameterError` if there is none of that name."""
+        try:
+            return self.attributes.index(attribute)
+        except ValueError:
+            raise ParameterError(
+                f"attribute {attribute!r} is not in the domain; it has {', '.join(map(repr, self.attributes))}"
+            ) from None
+
+    def project(self, attributes: Iterable[str]) -> Self:
+        """The domain of some attributes, in the order given."""
+        names = tuple(attributes)
+        return type(self)(names, tuple(self[name] for name in names))
+
+    def size(self, attributes: Iterable[str] | None = None) -> int:
+        """Number of cells of the marginal of ``attributes`` (default: of the whole domain)."""
+        return prod(self.shape if attributes is None else (self[name] for name in attributes))
+
+    def canonical(self, attributes: Iterable[str]) -> Clique:
+        """The attributes, each once, in the order of this domain."""
+        return tuple(sorted(set(attributes), key=self.index))

@@ -1,0 +1,37 @@
+"""The errors that synthdp raises on purpose.
+
+Every message names the parameter, the value that was given and the way out, and none
+repeats a value of the sensitive table: messages end up in logs.
+"""
+
+
+class SynthdpError(Exception):
+    """An expected failure, fit to be shown to a person as one line."""
+
+
+class ParameterError(SynthdpError, ValueError):
+    """An argument is outside what the function accepts."""
+
+
+class SchemaError(SynthdpError):
+    """A schema contradicts itself, is not filled in, or does not fit the table's header."""
+
+
+class DataFileError(SynthdpError):
+    """A file cannot be read or written, or is not the kind of file that was asked for."""
+
+
+class ModelTooLargeError(SynthdpError):
+    """An engine would need more memory than it is allowed to use."""
+
+
+class MissingExtraError(SynthdpError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class PrivacyError(SynthdpError):
+    """A request that the privacy guarantee does not allow."""
+
+
+class BudgetExceededError(PrivacyError):
+    """An event would cost more than what is left of the privacy budget."""

@@ -1,0 +1,1 @@
+"""Comparing a synthetic table with the real one; not private, not part of the release."""

@@ -1,0 +1,1 @@
+"""Inference floor: engines that rebuild a distribution from noisy marginals, and sampling."""
