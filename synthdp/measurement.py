@@ -1,8 +1,8 @@
 """What the measurement layer releases and what the engines fit: noisy marginals."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,53 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
+
+FloatArray = NDArray[np.float64]
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsening:
+    """A public merging of levels: for some attributes, the group that each level falls into.
+
+    Parameters
+    ----------
+    groups
+        For each merged attribute an integer array of shape ``(n_levels,)`` with values
+        ``0 .. n_groups - 1``, each of them used. Attributes that are not named stay as they are.
+
+    >>> import numpy as np
+    >>> coarsening = Coarsening({"town": np.array([0, 1, 1])})
+    >>> coarsening.domain(Domain(("town", "sex"), (3, 2))).shape
+    (2, 2)
+    >>> coarsening.apply(("town",), np.array([5.0, 2.0, 1.0]))
+    array([5., 3.])
+    """
+
+    groups: Mapping[str, NDArray[np.int64]]
+
+    def __post_init__(self) -> None:
+        for name, groups in self.groups.items():
+            if groups.size == 0 or not np.array_equal(np.unique(groups), np.arange(groups.max() + 1)):
+                raise ParameterError(f"coarsening of {name!r}: groups must be numbered 0, 1, 2, ... without gaps")
+
+    def domain(self, domain: Domain) -> Domain:
+        """The domain after merging."""
+        for name, groups in self.groups.items():
+            if groups.shape != (domain[name],):
+                raise ParameterError(f"coarsening of {name!r}: give one group for each of its {domain[name]} levels")
+        merged = {name: int(groups.max()) + 1 for name, groups in self.groups.items()}
+        return Domain(domain.attributes, tuple(merged.get(name, domain[name]) for name in domain.attributes))
+
+    def apply(self, clique: Clique, values: NDArray[Number]) -> NDArray[Number]:
+        """Sum the cells of a marginal of ``clique`` that fall into the same group."""
+        for axis, name in enumerate(clique):
+            if name in self.groups:
+                groups = self.groups[name]
+                order = np.argsort(groups, kind="stable")
+                starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+                values = np.add.reduceat(np.take(values, order, axis=axis), starts, axis=axis)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +70,20 @@ class LinearMeasurement:
     values
         Counts plus noise, one axis an attribute; may be negative.
     stddev
-        Scale of the noise on each cell, in counts (records), above 0.
+        Scale of the noise in counts (records), above 0: one number, or one a cell.
+    coarsening
+        Public merging of levels that was applied before counting, if any.
+
+    Raises
+    ------
+    ParameterError
+        If shapes disagree, or numbers are not finite or (``stddev``) not positive.
     """
 
     clique: Clique
-    values: NDArray[np.float64]
-    stddev: float
+    values: FloatArray
+    stddev: float | FloatArray
+    coarsening: Coarsening | None = None
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
@@ -38,20 +93,32 @@ class LinearMeasurement:
             raise ParameterError(
                 f"measurement of {self.clique}: values have {values.ndim} axes; give one axis an attribute"
             )
-        if not (isfinite(self.stddev) and self.stddev > 0):
-            raise ParameterError(
-                f"measurement of {self.clique}: stddev is {self.stddev}; it must be finite and above 0"
-            )
+        if np.ndim(self.stddev) and np.shape(self.stddev) != values.shape:
+            raise ParameterError(f"measurement of {self.clique}: give one stddev, or one a cell")
+        if not (np.isfinite(self.stddev).all() and np.all(np.asarray(self.stddev) > 0)):
+            raise ParameterError(f"measurement of {self.clique}: stddev is {self.stddev}; it must be above 0")
         if not np.isfinite(values).all():
             raise ParameterError(f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts")
 
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of the noise on each cell, of the shape of ``values``."""
+        return np.broadcast_to(np.square(np.asarray(self.stddev, dtype=np.float64)), self.values.shape)
+
     def check_fits(self, domain: Domain) -> None:
         """Raise `ParameterError` unless the values have the shape that ``domain`` gives the clique."""
-        expected = domain.project(self.clique).shape
+        measured = self.coarsening.domain(domain) if self.coarsening else domain
+        expected = measured.project(self.clique).shape
         if self.values.shape != expected:
             raise ParameterError(
                 f"measurement of {self.clique}: values have shape {self.values.shape}, the domain asks for {expected}"
             )
+
+    def coarsened(self, coarsening: Coarsening) -> "LinearMeasurement":
+        """The same information about merged levels (of a measurement that is not merged yet)."""
+        values = coarsening.apply(self.clique, self.values)
+        variance = coarsening.apply(self.clique, np.ascontiguousarray(self.variance))
+        return LinearMeasurement(self.clique, values, np.sqrt(variance))
 
 
 def combined_measurements(domain: Domain, measurements: Iterable[LinearMeasurement]) -> list[LinearMeasurement]:
@@ -62,28 +129,30 @@ def combined_measurements(domain: Domain, measurements: Iterable[LinearMeasureme
     >>> import numpy as np
     >>> domain = Domain(("a",), (1,))
     >>> twice = [LinearMeasurement(("a",), np.array([v]), 1.0) for v in (10.0, 12.0)]
-    >>> [(m.values.tolist(), round(m.stddev, 3)) for m in combined_measurements(domain, twice)]
-    [([11.0], 0.707)]
+    >>> [(m.values.tolist(), m.variance.tolist()) for m in combined_measurements(domain, twice)]
+    [([11.0], [0.5])]
     """
-    sums: dict[Clique, tuple[NDArray[np.float64], float]] = {}
+    sums: dict[Clique, tuple[FloatArray, FloatArray]] = {}
     for measurement in measurements:
         measurement.check_fits(domain)
         clique = domain.canonical(measurement.clique)
         axes = [measurement.clique.index(name) for name in clique]
-        weight = 1.0 / measurement.stddev**2
-        values = np.transpose(measurement.values, axes) * weight
+        weights = np.transpose(1.0 / measurement.variance, axes)
+        values = np.transpose(measurement.values, axes) * weights
         if clique in sums:
-            values, weight = values + sums[clique][0], weight + sums[clique][1]
-        sums[clique] = (values, weight)
-    return [LinearMeasurement(clique, values / weight, weight**-0.5) for clique, (values, weight) in sums.items()]
+            values, weights = values + sums[clique][0], weights + sums[clique][1]
+        sums[clique] = (values, weights)
+    return [
+        LinearMeasurement(clique, values / weights, np.sqrt(1.0 / weights))
+        for clique, (values, weights) in sums.items()
+    ]
 
 
-def estimate_total(domain: Domain, measurements: Iterable[LinearMeasurement]) -> float:
-    """Minimum-variance unbiased estimate of the number of records, at least 1.
+def estimate_total(measurements: Iterable[LinearMeasurement]) -> float:
+    """Minimum-variance unbiased estimate of the number of records, floored at 1.
 
-    Each marginal's sum estimates the total with variance ``n_cells * stddev**2``; the
-    estimate weighs the sums by the inverse of that. It may be biased upwards only by the
-    floor at 1, which every engine needs to have something to normalise by.
+    Each marginal's sum estimates the total; the sums are averaged by the inverse of their
+    variances. The floor is there because engines need something to normalise by.
 
     Raises
     ------
@@ -92,8 +161,7 @@ def estimate_total(domain: Domain, measurements: Iterable[LinearMeasurement]) ->
     """
     weighted, weights = 0.0, 0.0
     for measurement in measurements:
-        measurement.check_fits(domain)
-        weight = 1.0 / (measurement.values.size * measurement.stddev**2)
+        weight = 1.0 / float(measurement.variance.sum())
         weighted += weight * float(measurement.values.sum())
         weights += weight
     if weights == 0.0:

@@ -1,0 +1,96 @@
+"""Conversion between (epsilon, delta) and zero-concentrated differential privacy [BS16, CKS20]."""
+
+from fractions import Fraction
+from math import exp, inf, isfinite, log, log1p
+from sys import float_info
+
+from synthdp.errors import ParameterError
+
+
+def check_budget(*, epsilon: float, delta: float) -> None:
+    """Raise `ParameterError` unless 0 < epsilon < inf and 0 < delta < 1."""
+    if not (isfinite(epsilon) and epsilon > 0):
+        raise ParameterError(f"epsilon is {epsilon}; give a finite number above 0, for instance 1")
+    if not 0 < delta < 1:
+        raise ParameterError(
+            f"delta is {delta}; give a number above 0 and far below 1 / (number of records), for instance 1e-9"
+        )
+
+
+def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
+    """Natural logarithm of the smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP.
+
+    Evaluates ``inf over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) * (1-1/alpha)^alpha``
+    [CKS20, Prop. 12]. Any alpha gives a valid bound; the result is rounded up by more than the
+    floating-point error of its evaluation, so it never claims too much.
+    """
+    if rho == 0:
+        return -inf
+    # The logarithm of the bound has derivative (2 alpha - 1) rho - epsilon + log(1 - 1/alpha), increasing in alpha.
+    low, high = 1.0 + 1e-9, (epsilon + 1.0) / (2.0 * rho) + 2.0
+    for _ in range(200):
+        alpha = 0.5 * (low + high)
+        if (2 * alpha - 1) * rho - epsilon + log1p(-1 / alpha) < 0:
+            low = alpha
+        else:
+            high = alpha
+    terms = ((high - 1) * high * rho, -(high - 1) * epsilon, -log(high - 1), high * log1p(-1 / high))
+    return min(sum(terms) + 16 * float_info.epsilon * (1 + sum(map(abs, terms))), 0.0)
+
+
+def zcdp_delta(*, rho: float, epsilon: float) -> float:
+    """Smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP [CKS20].
+
+    >>> f"{zcdp_delta(rho=0.014973, epsilon=1.0):.2e}"
+    '1.00e-09'
+    """
+    return exp(zcdp_log_delta(rho=rho, epsilon=epsilon))
+
+
+def zcdp_epsilon(*, rho: float, delta: float) -> float:
+    """Smallest proven epsilon for which rho-zCDP gives (epsilon, delta)-DP [CKS20], rounded up.
+
+    >>> round(zcdp_epsilon(rho=0.014973, delta=1e-9), 4)
+    1.0
+    """
+    low, high = 0.0, 1.0
+    while zcdp_log_delta(rho=rho, epsilon=high) > log(delta):
+        high *= 2
+    for _ in range(100):
+        epsilon = 0.5 * (low + high)
+        if zcdp_log_delta(rho=rho, epsilon=epsilon) > log(delta):
+            low = epsilon
+        else:
+            high = epsilon
+    return high
+
+
+def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
+    """Largest rho, as an exact fraction, for which rho-zCDP proves (epsilon, delta)-DP [CKS20].
+
+    Raises
+    ------
+    ParameterError
+        If epsilon is not finite and above 0, or delta not strictly between 0 and 1.
+
+    >>> round(float(zcdp_rho(epsilon=1.0, delta=1e-9)), 6)
+    0.014973
+    """
+    check_budget(epsilon=epsilon, delta=delta)
+    target = log(delta)
+    low, high = 0.0, 1.0
+    while zcdp_log_delta(rho=high, epsilon=epsilon) <= target:
+        high *= 2
+    for _ in range(1100):
+        rho = 0.5 * (low + high)
+        if rho in (low, high):
+            break
+        if zcdp_log_delta(rho=rho, epsilon=epsilon) <= target:
+            low = rho
+        else:
+            high = rho
+    if low == 0.0:
+        raise ParameterError(
+            f"epsilon {epsilon} with delta {delta} leaves no budget at all; give a larger epsilon or delta"
+        )
+    return Fraction(low)

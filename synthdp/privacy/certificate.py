@@ -1,0 +1,57 @@
+"""The certificate: what a release must say about its guarantee [NIST SP 800-226]."""
+
+from collections.abc import Mapping
+
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.randomness import Randomness
+
+NOT_COVERED = (
+    "the time a run takes and the memory it uses, which depend on the records",
+    "the computer and its operating system: whoever controls them sees the records",
+    "anything the schema says: levels and bounds are taken to be public knowledge",
+    "other releases about the same people: their losses add up unless they share one budget",
+    "people with more than one record: the guarantee is for one record",
+)
+
+_THEOREM = "zCDP of Gaussian and exponential mechanisms, composed by a privacy filter; epsilon and delta by [CKS20]"
+
+
+def privacy_certificate(
+    *, ledger: PrivacyLedger, randomness: Randomness, release: Mapping[str, object]
+) -> dict[str, object]:
+    """The privacy statement of a release, as plain JSON values.
+
+    Parameters
+    ----------
+    ledger
+        Budget and events, at the time of the release.
+    randomness
+        Where the noise came from; decides what ``guarantee`` may claim.
+    release
+        Public facts from above: version, mechanism, engine, schema.
+    """
+    return {
+        "guarantee": (
+            f"({ledger.epsilon:g}, {ledger.delta:g})-differential privacy"
+            if randomness.is_private
+            else "NOT PRIVATE: the noise can be predicted"
+        ),
+        "is_private": randomness.is_private,
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
+        "adjacency": ledger.adjacency.value,
+        "unit_of_privacy": ledger.adjacency.unit,
+        "accounting": {
+            "theorem": _THEOREM,
+            "rho_budget": float(ledger.budget),
+            "rho_spent": float(ledger.spent),
+            "rho_left": float(ledger.remaining),
+        },
+        "noise": {
+            "kind": "discrete Gaussian and exponential mechanism, sampled exactly in integer arithmetic",
+            "randomness": randomness.description,
+        },
+        **release,
+        "events": [event.to_dict() for event in ledger.events],
+        "not_covered": list(NOT_COVERED),
+    }

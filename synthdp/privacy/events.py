@@ -1,0 +1,128 @@
+"""Events: frozen records of what was done to the sensitive table, each with its zCDP cost.
+
+The meaning of an event never changes once a certificate may hold it: add a class instead.
+All costs are exact fractions, so that a ledger can add them up without rounding.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import isqrt
+
+from synthdp.cliques import Clique
+from synthdp.errors import ParameterError
+
+
+class Adjacency(Enum):
+    """Which tables count as neighbours, that is, what one person can change."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+    @property
+    def marginal_l2_squared(self) -> int:
+        """Squared L2 sensitivity of the counts of one marginal, in records squared.
+
+        A record that comes or goes changes one cell by 1; a replaced record changes two.
+        """
+        return 1 if self is Adjacency.ADD_REMOVE else 2
+
+    @property
+    def marginal_l1(self) -> int:
+        """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
+        return 1 if self is Adjacency.ADD_REMOVE else 2
+
+    @property
+    def unit(self) -> str:
+        """The unit of privacy in words."""
+        return {
+            Adjacency.ADD_REMOVE: "one record, present or absent; the number of records is protected",
+            Adjacency.REPLACE_ONE: "the content of one record; the number of records is not protected",
+        }[self]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event(ABC):
+    """One use of the sensitive table."""
+
+    @property
+    @abstractmethod
+    def rho(self) -> Fraction:
+        """Cost in zCDP."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate: plain JSON values, nothing that depends on records."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalEvent(Event):
+    """Discrete Gaussian noise of variance parameter ``sigma_squared`` on each count of a marginal.
+
+    Costs ``sensitivity_squared / (2 sigma_squared)`` [CKS20, Thm. 14].
+    """
+
+    clique: Clique
+    sigma_squared: Fraction
+    sensitivity_squared: int
+
+    @classmethod
+    def costing(cls, rho: Fraction, *, clique: Clique, adjacency: Adjacency) -> "MarginalEvent":
+        """The event that costs exactly ``rho``."""
+        squared = adjacency.marginal_l2_squared
+        return cls(clique=clique, sigma_squared=squared / (2 * rho), sensitivity_squared=squared)
+
+    @property
+    def rho(self) -> Fraction:
+        """Cost in zCDP."""
+        return self.sensitivity_squared / (2 * self.sigma_squared)
+
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate."""
+        return {
+            "event": "marginal",
+            "mechanism": "discrete Gaussian",
+            "columns": list(self.clique),
+            "sigma": float(self.sigma_squared) ** 0.5,
+            "sensitivity_l2_squared": self.sensitivity_squared,
+            "rho": float(self.rho),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionEvent(Event):
+    """Exponential mechanism with parameter ``epsilon`` among candidates.
+
+    Costs ``epsilon**2 / 8``, being epsilon-bounded-range [CR21, DR19].
+    """
+
+    score: str
+    n_candidates: int
+    epsilon: Fraction
+    sensitivity: int
+
+    @classmethod
+    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int) -> "SelectionEvent":
+        """The event with the largest epsilon on a 2^-80 grid that costs at most ``rho``."""
+        root = Fraction(isqrt((8 * rho.numerator << 160) // rho.denominator), 1 << 80)
+        if root == 0:
+            raise ParameterError(f"rho is {float(rho)}; that is too little for a selection")
+        return cls(score=score, n_candidates=n_candidates, epsilon=root, sensitivity=sensitivity)
+
+    @property
+    def rho(self) -> Fraction:
+        """Cost in zCDP."""
+        return self.epsilon**2 / 8
+
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate."""
+        return {
+            "event": "selection",
+            "mechanism": "exponential",
+            "score": self.score,
+            "n_candidates": self.n_candidates,
+            "epsilon": float(self.epsilon),
+            "sensitivity": self.sensitivity,
+            "rho": float(self.rho),
+        }

@@ -1,0 +1,96 @@
+r"""Exact sampling by inversion: certified bounds on a distribution function, and random bits.
+
+To draw from ``P(X = k) = w_k / Z`` one finds the first k whose ``F(k) = (w_0 + .. + w_k) / Z``
+exceeds a uniform number u. Here u is a string of fair bits that is drawn only as far as it is
+needed, and F is bracketed by integers:
+
+    lower[k]  <=  2^bits F(k)  <=  upper[k].
+
+After ``bits`` bits, u lies in ``[prefix, prefix + 1) / 2^bits``. If ``prefix < lower[k]`` then
+``u < F(k)``, because both are integers; if ``prefix >= upper[k]`` then ``u >= F(k)``. When each k
+falls on one side, X is decided whatever the later bits are; otherwise more bits are drawn and
+the bounds are refined to match. The answer is the one that infinitely many bits and real
+arithmetic would give, so the distribution is exact; no floating-point number takes part.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import accumulate
+
+from synthdp.privacy.randomness import Randomness
+
+Bounds = tuple[Sequence[int], Sequence[int]]
+
+
+def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
+    r"""Integers with ``lower <= 2^bits exp(-x) <= upper`` for ``x >= 0``.
+
+    exp(-x) is ``exp(-y)^(2^s)`` with ``y = x / 2^s < 1/16``, in fixed point of ``width`` bits.
+    Flooring y moves exp(-y) by less than one unit. In the Taylor series of exp(-y), term k is
+    floored from term k-1, so its error is at most 1 + y/k of the former error, below 2 units;
+    the series alternates and falls, so what is cut off is below one unit. With n terms the sum
+    is therefore within 2n + 2 units. Squarings are rounded outwards.
+
+    >>> exp_bounds(Fraction(1), 20)  # 2^20 / e = 385749.4
+    (385749, 385750)
+    """
+    if x > bits:
+        return 0, 1
+    squarings = max(0, int(x).bit_length() + 4)
+    width = bits + squarings + 40
+    y = (x.numerator << width) // (x.denominator << squarings)
+    term, total, n_terms = 1 << width, 0, 0
+    while term:
+        total += -term if n_terms % 2 else term
+        n_terms += 1
+        term = term * y // (n_terms << width)
+    lower, upper = total - 2 * n_terms - 2, min(total + 2 * n_terms + 2, 1 << width)
+    for _ in range(squarings):
+        lower, upper = lower * lower >> width, (upper * upper >> width) + 1
+    return lower >> (width - bits), min((upper >> (width - bits)) + 1, 1 << bits)
+
+
+def cumulative_bounds(weights: Sequence[tuple[int, int]], bits: int) -> Bounds:
+    """Bounds on ``2^bits F`` from bounds on finitely many weights, at least one of them above 0."""
+    below = list(accumulate(low for low, _ in weights))
+    above = list(accumulate(high for _, high in weights))
+    least, most = below[-1], above[-1]
+    lower = [(partial << bits) // most for partial in below]
+    upper = [min(-(-(partial << bits) // least), 1 << bits) for partial in above]
+    lower[-1] = upper[-1] = 1 << bits
+    return lower, upper
+
+
+def invert(bounds: Callable[[int], Bounds], randomness: Randomness, *, prefix: int = 0, bits: int = 0) -> int:
+    """Draw an index from the distribution that ``bounds(bits)`` describes ever more finely.
+
+    ``prefix`` holds the first ``bits`` bits of the uniform number, if some are drawn already.
+    """
+    while True:
+        prefix = prefix << 64 | randomness.integer(64)
+        bits += 64
+        lower, upper = bounds(bits)
+        index = bisect_right(lower, prefix)
+        if index < len(lower) and (index == 0 or prefix >= upper[index - 1]):
+            return index
+
+
+def bernoulli_exp(x: Fraction, randomness: Randomness, *, prefix: int = 0, bits: int = 0) -> bool:
+    """True with probability exp(-x), for ``x >= 0``."""
+
+    def bounds(n_bits: int) -> Bounds:
+        lower, upper = exp_bounds(x, n_bits)
+        return (lower, 1 << n_bits), (upper, 1 << n_bits)
+
+    return invert(bounds, randomness, prefix=prefix, bits=bits) == 0
+
+
+def exponential_mechanism(exponents: Sequence[Fraction], randomness: Randomness) -> int:
+    """Draw index i with probability proportional to ``exp(-exponents[i])``; all are >= 0, one is 0."""
+
+    def bounds(bits: int) -> Bounds:
+        spare = bits + 32
+        return cumulative_bounds([exp_bounds(x, spare) for x in exponents], bits)
+
+    return invert(bounds, randomness)

@@ -1,0 +1,89 @@
+"""The ledger: the privacy filter that every event must pass before the records are touched."""
+
+from fractions import Fraction
+from threading import Lock
+from typing import final
+
+from synthdp.errors import BudgetExceededError
+from synthdp.privacy.accountant import zcdp_rho
+from synthdp.privacy.events import Adjacency, Event
+
+
+@final
+class PrivacyLedger:
+    """Adds up the zCDP cost of events and refuses the one that would pass the budget.
+
+    zCDP composes by addition, also when each event is chosen in view of the answers to the
+    earlier ones, as long as a filter stops before the total is passed [Whitehouse 2023,
+    Feldman-Zrnic 2021]. Costs are exact fractions: a budget can be spent to the last bit, and
+    not one bit further.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee for everything that is charged here.
+    adjacency
+        What one unit of privacy is.
+
+    Raises
+    ------
+    ParameterError
+        If epsilon is not finite and above 0, or delta not strictly between 0 and 1.
+    """
+
+    def __init__(self, *, epsilon: float, delta: float, adjacency: Adjacency) -> None:
+        self._epsilon = float(epsilon)
+        self._delta = float(delta)
+        self._adjacency = adjacency
+        self._budget = zcdp_rho(epsilon=self._epsilon, delta=self._delta)
+        self._events: list[Event] = []
+        self._spent = Fraction(0)
+        self._lock = Lock()
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon of the guarantee."""
+        return self._epsilon
+
+    @property
+    def delta(self) -> float:
+        """Delta of the guarantee."""
+        return self._delta
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """What one unit of privacy is."""
+        return self._adjacency
+
+    @property
+    def budget(self) -> Fraction:
+        """All of the zCDP budget, spent or not."""
+        return self._budget
+
+    @property
+    def spent(self) -> Fraction:
+        """Sum of the costs of all charged events."""
+        return self._spent
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left of the budget."""
+        return self._budget - self._spent
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All charged events, oldest first."""
+        return tuple(self._events)
+
+    def charge(self, event: Event) -> None:
+        """Pay for an event, or raise `BudgetExceededError` and leave the ledger as it was."""
+        with self._lock:
+            if event.rho <= 0:
+                raise BudgetExceededError(f"an event costs {float(event.rho)}; every event must cost more than 0")
+            if self._spent + event.rho > self._budget:
+                raise BudgetExceededError(
+                    f"privacy budget: {type(event).__name__} costs rho {float(event.rho):.6g} but only "
+                    f"{float(self.remaining):.6g} of {float(self._budget):.6g} is left; ask for less or give more"
+                )
+            self._events.append(event)
+            self._spent += event.rho

@@ -1,0 +1,201 @@
+r"""Exact discrete Gaussian noise [CKS20], vectorised.
+
+``P(X = x) = exp(-x^2 / (2 sigma^2)) / Z`` over all integers x, for a rational sigma^2.
+
+Up to sigma = 10,000: inversion of the distribution of ``|X|`` (see `synthdp.privacy.exact`),
+with a random sign. The bounds on its distribution function are proven as follows.
+
+- Weights. In fixed point of ``width`` bits, ``exp(-1/(2 sigma^2))`` is bracketed by `exp_bounds`.
+  From it come ``r_k = exp(-(2k+1)/(2 sigma^2))`` and ``w_{k+1} = w_k r_k``, each product rounded
+  down for the lower and up for the upper bracket. All true values lie in [0, 1] and multiplication
+  of non-negative numbers is monotone, so the brackets hold by induction.
+- Tail. The ratios r_k fall, hence ``w_K + w_{K+1} + .. <= w_K / (1 - r_K)``. The table stops at the
+  first K >= 1 for which twice that upper bound is below one unit of the last bit asked for, and the
+  normaliser's upper bound includes it. So ``Z_lower <= Z <= Z_upper``.
+- Distribution function. ``F(k) = (w_0 + 2 w_1 + .. + 2 w_k) / Z`` is bracketed by the quotient of
+  the lower partial sum and Z_upper, rounded down, and of the upper partial sum and Z_lower,
+  rounded up.
+
+If a uniform number falls beyond the last entry, no finite table decides it and the general path
+draws more bits and builds a longer one; that happens less than once in 2^60 draws.
+
+Most draws never need 64 bits: a table over the first 16 bits (a sign, then 15 bits of the uniform
+number) already knows the answer wherever no step of F falls inside the cell. The other cells
+extend the *same* prefix, so nothing is redrawn and the distribution stays exact.
+
+Above sigma = 10,000: rejection from the discrete Laplace distribution [CKS20, Alg. 3]. Each
+``Bernoulli(exp(-gamma))`` is decided in floating point only if the uniform number keeps a distance
+of 2^-40 from the computed exp(-gamma), whose error is below 2^-48; else exactly, in integers.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError
+from synthdp.privacy.exact import Bounds, bernoulli_exp, exp_bounds, invert
+from synthdp.privacy.randomness import Randomness
+
+IntArray = NDArray[np.int64]
+
+TABLE_MAX_SIGMA_SQUARED = 10**8
+MAX_SIGMA_SQUARED = 2**80
+_BLOCK = 1 << 16
+_UNDECIDED = np.iinfo(np.int32).max
+
+
+def discrete_gaussian(*, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    """Independent discrete Gaussian noise, int64, shape ``(size,)``.
+
+    Raises
+    ------
+    ParameterError
+        If ``sigma_squared`` is not above 0 or above 2^80, where int64 counts end.
+    """
+    if not 0 < sigma_squared <= MAX_SIGMA_SQUARED:
+        raise ParameterError(f"sigma^2 is {float(sigma_squared):.3g}; it must be above 0 and at most 2^80")
+    draw = _from_table if sigma_squared <= TABLE_MAX_SIGMA_SQUARED else _by_rejection
+    blocks = [draw(Fraction(sigma_squared), min(_BLOCK, size - start), randomness) for start in range(0, size, _BLOCK)]
+    return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
+
+
+@lru_cache(maxsize=4)
+def magnitude_bounds(sigma_squared: Fraction, bits: int) -> Bounds:
+    """Bounds on ``2^bits P(|X| <= k)`` for k = 0, 1, .. (the module's text has the proof)."""
+    width = bits + 2 * int(4 + sigma_squared).bit_length() + 48
+    one = 1 << width
+    step_lower, step_upper = exp_bounds(1 / (2 * sigma_squared), width)
+    square_lower, square_upper = step_lower**2 >> width, (step_upper**2 >> width) + 1
+    lower, upper, ratio_lower, ratio_upper = one, one, step_lower, step_upper
+    below, above = [one], [one]
+    while True:
+        lower, upper = lower * ratio_lower >> width, (upper * ratio_upper >> width) + 1
+        ratio_lower, ratio_upper = ratio_lower * square_lower >> width, (ratio_upper * square_upper >> width) + 1
+        tail = -(-(2 * upper << width) // (one - ratio_upper)) if ratio_upper < one else one << bits
+        if tail < one >> bits:
+            break
+        below.append(below[-1] + 2 * lower)
+        above.append(above[-1] + 2 * upper)
+    least, most = below[-1], above[-1] + tail
+    floors = [(partial << bits) // most for partial in below]
+    ceilings = [min(-(-(partial << bits) // least), 1 << bits) for partial in above]
+    return floors, ceilings
+
+
+class _Table(NamedTuple):
+    """The distribution function of ``|X|`` to 63 bits, and the answers that 16 bits decide."""
+
+    lower: NDArray[np.uint64]
+    upper: NDArray[np.uint64]
+    first_word: NDArray[np.int32]
+
+
+@lru_cache(maxsize=8)
+def _table(sigma_squared: Fraction) -> _Table:
+    floors, ceilings = magnitude_bounds(sigma_squared, 63)
+    lower, upper = np.array(floors, dtype=np.uint64), np.array(ceilings, dtype=np.uint64)
+    cells = np.arange(1 << 15, dtype=np.uint64) << np.uint64(48)
+    first = np.searchsorted(lower, cells, side="right")
+    last = np.searchsorted(lower, cells | np.uint64((1 << 48) - 1), side="right")
+    known = (first == last) & (first < len(lower)) & _is_past(upper, first, cells)
+    magnitude = np.where(known, first, _UNDECIDED).astype(np.int32)
+    return _Table(lower, upper, np.concatenate([magnitude, np.where(known, -magnitude, _UNDECIDED)]).astype(np.int32))
+
+
+def _is_past(upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Whether the uniform number is certainly at or above ``F(index - 1)``."""
+    at_or_above: NDArray[np.bool_] = prefix >= upper[index - 1]
+    return at_or_above | (index == 0)
+
+
+def _from_table(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    table = _table(sigma_squared)
+    words = randomness.words(size, np.uint16)
+    draws: IntArray = table.first_word[words].astype(np.int64)
+    open_cells = np.flatnonzero(draws == _UNDECIDED)
+    if open_cells.size:
+        draws[open_cells] = _finish(sigma_squared, table, words[open_cells].astype(np.uint64), randomness)
+    return draws
+
+
+def _finish(sigma_squared: Fraction, table: _Table, words: NDArray[np.uint64], randomness: Randomness) -> IntArray:
+    """Decide the draws of which the first word (sign and 15 bits) is known, with 48 bits more."""
+    more = randomness.words(words.size, np.uint64) >> np.uint64(16)
+    prefix = (words & np.uint64(0x7FFF)) << np.uint64(48) | more
+    magnitude = np.searchsorted(table.lower, prefix, side="right")
+    decided = (magnitude < len(table.lower)) & _is_past(table.upper, magnitude, prefix)
+    for position in np.flatnonzero(~decided):
+        magnitude[position] = invert(
+            lambda bits: magnitude_bounds(sigma_squared, bits), randomness, prefix=int(prefix[position]), bits=63
+        )
+    return np.where(words >> np.uint64(15), -magnitude, magnitude).astype(np.int64)
+
+
+def _by_rejection(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    """[CKS20, Alg. 3] for large sigma: discrete Laplace of scale t = floor(sigma) + 1, then accept."""
+    scale = int(np.floor(np.sqrt(float(sigma_squared)))) + 1
+    offset = sigma_squared / scale
+
+    def exponent(proposals: IntArray, i: int) -> Fraction:
+        return (abs(int(proposals[i])) - offset) ** 2 / (2 * sigma_squared)
+
+    accepted: list[IntArray] = []
+    n_missing = size
+    while n_missing > 0:
+        proposals = _discrete_laplace(scale, 2 * n_missing, randomness)
+        gamma = (np.abs(proposals) - float(offset)) ** 2 / (2 * float(sigma_squared))
+        keep = _bernoulli_exp(gamma, partial(exponent, proposals), randomness)
+        accepted.append(proposals[keep][:n_missing])
+        n_missing -= accepted[-1].size
+    return np.concatenate(accepted) if accepted else np.empty(0, dtype=np.int64)
+
+
+def _discrete_laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
+    """Up to ``size`` draws with ``P(x) ~ exp(-|x| / scale)`` [CKS20, Alg. 2]; rejected ones are left out."""
+    remainder = _uniform_below(scale, size, randomness)
+    keep = _bernoulli_exp(remainder / scale, lambda i: Fraction(int(remainder[i]), scale), randomness)
+    remainder = remainder[keep]
+    quotient = np.zeros(remainder.size, dtype=np.int64)
+    running = np.arange(remainder.size)
+    while running.size:
+        more = _bernoulli_exp(np.ones(running.size), lambda _: Fraction(1), randomness)
+        running = running[more]
+        quotient[running] += 1
+    magnitude = remainder + scale * quotient
+    negative = randomness.words(magnitude.size, np.uint8) >> 7 == 1
+    signed: IntArray = np.where(negative, -magnitude, magnitude)
+    return signed[~(negative & (magnitude == 0))]
+
+
+def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:
+    """Uniform integers in ``0 .. bound - 1``, by rejection of the bits above."""
+    n_bits = max((bound - 1).bit_length(), 1)
+    drawn: list[IntArray] = []
+    while sum(part.size for part in drawn) < size:
+        part = (randomness.words(2 * size, np.uint64) >> np.uint64(64 - n_bits)).astype(np.int64)
+        drawn.append(part[part < bound])
+    return np.concatenate(drawn)[:size] if drawn else np.empty(0, dtype=np.int64)
+
+
+def _bernoulli_exp(
+    gamma: NDArray[np.float64], exact: Callable[[int], Fraction], randomness: Randomness
+) -> NDArray[np.bool_]:
+    """True with probability exp(-gamma); ``exact(i)`` is the rational number that gamma[i] rounds."""
+    words = randomness.words(gamma.size, np.uint64)
+    gap = words.astype(np.float64) * 2.0**-64 - np.exp(-gamma)
+    answer = gap < 0
+    for i in np.flatnonzero(np.abs(gap) < 2.0**-40):
+        answer[i] = _bernoulli_from_word(exact(int(i)), int(words[i]), randomness)
+    return answer
+
+
+def _bernoulli_from_word(x: Fraction, word: int, randomness: Randomness) -> bool:
+    """Bernoulli(exp(-x)) whose uniform number starts with the 64 bits of ``word``."""
+    lower, upper = exp_bounds(x, 64)
+    if lower <= word < upper:
+        return bernoulli_exp(x, randomness, prefix=word, bits=64)
+    return word < lower

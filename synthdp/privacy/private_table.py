@@ -1,0 +1,189 @@
+"""The private table: the only object that can see raw counts, and the two questions it answers."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite, prod
+from typing import NoReturn, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.privacy.events import MarginalEvent, SelectionEvent
+from synthdp.privacy.exact import exponential_mechanism
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise import discrete_gaussian
+from synthdp.privacy.randomness import Randomness, SystemRandomness
+from synthdp.privacy.scores import MarginalL1Error
+
+MAX_CELLS = 1 << 27
+
+
+class CountSource(Protocol):
+    """Where exact counts come from: rows in memory, or an engine elsewhere."""
+
+    @property
+    def domain(self) -> Domain:
+        """The declared (public) domain."""
+
+    def counts(self, clique: Clique) -> NDArray[np.int64]:
+        """Exact counts of the clique's cells, one axis an attribute."""
+
+
+@final
+class PrivateTable:
+    """A sensitive table behind a ledger.
+
+    It has no length, no iteration and no way to a record or a count: it answers `measure` and
+    `select`, and each pays the ledger before the records are touched. Sensitivity: all counts of
+    one marginal together change by at most the ledger's ``adjacency.marginal_l2_squared``
+    (squared L2) between neighbours, because each record falls into exactly one cell, merged
+    levels or not.
+
+    Parameters
+    ----------
+    source
+        Where exact counts come from.
+    ledger
+        The budget; charged here and nowhere else.
+    randomness
+        Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
+    """
+
+    __slots__ = ("_domain", "_ledger", "_randomness", "_released", "_source")
+
+    def __init__(self, source: CountSource, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
+        self._source = source
+        self._domain = source.domain
+        self._ledger = ledger
+        self._randomness = randomness or SystemRandomness()
+        self._released: list[LinearMeasurement] = []
+
+    @property
+    def domain(self) -> Domain:
+        """The public domain of the table."""
+        return self._domain
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for every answer."""
+        return self._ledger
+
+    @property
+    def randomness(self) -> Randomness:
+        """Where the random bits come from."""
+        return self._randomness
+
+    @property
+    def released(self) -> tuple[LinearMeasurement, ...]:
+        """All measurements so far: noisy, paid for, free to use."""
+        return tuple(self._released)
+
+    def measure(
+        self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
+    ) -> LinearMeasurement:
+        """Release one marginal with exact discrete Gaussian noise, at a cost of exactly ``rho``.
+
+        Parameters
+        ----------
+        clique
+            Attributes, each once; the empty clique asks for the total.
+        rho
+            zCDP cost, above 0; the noise has variance ``sensitivity^2 / (2 rho)``.
+        coarsening
+            Public merging of levels before counting.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the ledger has less than ``rho`` left; the records are not touched then.
+        ParameterError
+            If an attribute is unknown or repeats, or ``rho`` is not finite and above 0.
+        """
+        names = self._checked(clique)
+        counted_domain = coarsening.domain(self._domain) if coarsening else self._domain
+        shape = counted_domain.project(names).shape
+        if prod(shape) > MAX_CELLS:
+            raise ParameterError(f"clique {names}: {prod(shape)} cells are too many; measure at most {MAX_CELLS}")
+        event = MarginalEvent.costing(_exact_rho(rho), clique=names, adjacency=self._ledger.adjacency)
+        self._ledger.charge(event)
+        noise = discrete_gaussian(sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
+        values = self._counts(names, coarsening) + noise.reshape(shape)
+        stddev = float(event.sigma_squared) ** 0.5
+        measurement = LinearMeasurement(names, values.astype(np.float64), stddev, _restricted(coarsening, names))
+        self._released.append(measurement)
+        return measurement
+
+    def select(self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float) -> Clique:
+        """Choose a candidate of high score by the exponential mechanism, at a cost of at most ``rho``.
+
+        Parameters
+        ----------
+        candidates
+            Cliques to choose from; the score has an estimate for each.
+        score
+            What makes a candidate worth choosing; public data.
+        rho
+            zCDP cost, above 0: ``epsilon^2 / 8`` [CR21].
+
+        Raises
+        ------
+        BudgetExceededError
+            If the ledger has too little left; the records are not touched then.
+        ParameterError
+            If there is no candidate, one is unknown to the score, or ``rho`` is not above 0.
+        """
+        names = [self._checked(candidate) for candidate in candidates]
+        if not names:
+            raise ParameterError("candidates: there is none to select from; give at least one clique")
+        for clique in names:
+            self._check_estimate(clique, score)
+        event = SelectionEvent.costing(
+            _exact_rho(rho),
+            score=score.name,
+            n_candidates=len(names),
+            sensitivity=score.sensitivity(self._ledger.adjacency),
+        )
+        self._ledger.charge(event)
+        units = [score.grid_units(clique, self._counts(clique, score.coarsening)) for clique in names]
+        per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
+        best = max(units)
+        return names[exponential_mechanism([(best - unit) * per_unit for unit in units], self._randomness)]
+
+    def _counts(self, clique: Clique, coarsening: Coarsening | None) -> NDArray[np.int64]:
+        counts = self._source.counts(clique)
+        return coarsening.apply(clique, counts) if coarsening else counts
+
+    def _checked(self, clique: Sequence[str]) -> Clique:
+        names = tuple(clique)
+        if len(set(names)) != len(names):
+            raise ParameterError(f"clique {names}: an attribute repeats; name each attribute once")
+        self._domain.project(names)
+        return names
+
+    def _check_estimate(self, clique: Clique, score: MarginalL1Error) -> None:
+        domain = score.coarsening.domain(self._domain) if score.coarsening else self._domain
+        estimate = score.estimates.get(clique)
+        if estimate is None or estimate.shape != domain.project(clique).shape:
+            raise ParameterError(f"score: no estimate of candidate {clique}, or one of the wrong shape; give one each")
+
+    def __repr__(self) -> str:
+        return f"PrivateTable({len(self._domain)} attributes, {self._ledger.adjacency.value})"
+
+    def __reduce__(self) -> NoReturn:
+        raise PrivacyError("a private table cannot be copied or pickled: a copy would have a budget of its own")
+
+
+def _exact_rho(rho: Fraction | float) -> Fraction:
+    if not (isinstance(rho, Fraction) or isfinite(rho)) or rho <= 0:
+        raise ParameterError(f"rho is {rho}; give a finite number above 0")
+    return Fraction(rho)
+
+
+def _restricted(coarsening: Coarsening | None, clique: Clique) -> Coarsening | None:
+    """The part of a coarsening that concerns a clique."""
+    groups = {name: coarsening.groups[name] for name in clique if name in coarsening.groups} if coarsening else {}
+    return Coarsening(groups) if groups else None
