@@ -1,0 +1,226 @@
+"""The graphical-model engine: a Markov random field over a junction tree (Private-PGM) [MSM19].
+
+Among all distributions that explain the measurements best it finds the one of maximum entropy,
+which is the member of the exponential family whose potentials live on the measured cliques.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.errors import ModelTooLargeError
+from synthdp.factor import Factor
+from synthdp.inference.arithmetic import Array
+from synthdp.inference.belief_propagation import BeliefPropagation
+from synthdp.inference.estimator import (
+    Codes,
+    Estimator,
+    Model,
+    State,
+    check_clique,
+    check_measurements,
+    check_sample_size,
+)
+from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.mirror_descent import FitStatus, MirrorDescent, Progress
+from synthdp.inference.queries import tree_marginal
+from synthdp.inference.sampling import sample_tree
+from synthdp.measurement import LinearMeasurement, estimate_total
+
+
+@final
+class MarkovRandomField(Model):
+    """A distribution proportional to the product of potentials on cliques, over a junction tree.
+
+    Parameters
+    ----------
+    tree
+        A junction tree that covers all cliques of the potentials.
+    log_potentials
+        For each clique the logarithm of its potential, axes in the order of the clique.
+    total
+        Number of records that marginals add up to.
+    status
+        How the fit ended.
+    """
+
+    kind: ClassVar[str] = "markov-random-field"
+
+    def __init__(
+        self, *, tree: JunctionTree, log_potentials: Mapping[Clique, Array], total: float, status: FitStatus
+    ) -> None:
+        self._tree = tree
+        self._log_potentials = dict(log_potentials)
+        self._total = total
+        self._status = status
+
+    @property
+    def domain(self) -> Domain:
+        """The attributes and their sizes."""
+        return self._tree.domain
+
+    @property
+    def total(self) -> float:
+        """Estimated number of records."""
+        return self._total
+
+    @property
+    def status(self) -> FitStatus:
+        """How the fit ended."""
+        return self._status
+
+    @property
+    def tree(self) -> JunctionTree:
+        """The junction tree."""
+        return self._tree
+
+    @property
+    def log_potentials(self) -> Mapping[Clique, Array]:
+        """For each clique the logarithm of its potential."""
+        return self._log_potentials
+
+    @cached_property
+    def _beliefs(self) -> list[Array]:
+        oracle = MarginalOracle(self._tree, list(self._log_potentials))
+        return oracle.beliefs(list(self._log_potentials.values()))
+
+    def marginal(self, clique: Sequence[str]) -> Factor:
+        """Expected counts of the cells of one marginal, in or across the model's cliques."""
+        names = check_clique(self.domain, clique)
+        probabilities = tree_marginal(self._tree, self._beliefs, names)
+        return Factor(self.domain.project(names), probabilities * self._total)
+
+    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+        """Draw records; see `Model.sample`."""
+        check_sample_size(n_rows)
+        generator = np.random.default_rng(seed)
+        return sample_tree(self._tree, self._beliefs, n_rows, generator=generator, rounding=rounding)
+
+    def to_state(self) -> tuple[State, dict[str, Array]]:
+        """Cliques of the tree and of the potentials, total and status; the potentials as arrays."""
+        cliques = list(self._log_potentials)
+        state: State = {
+            "tree": [list(clique) for clique in self._tree.cliques],
+            "cliques": [list(clique) for clique in cliques],
+            "total": self._total,
+            "status": vars(self._status),
+        }
+        return state, {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+        """Rebuild a saved model."""
+        tree_cliques = [tuple(clique) for clique in cast("list[list[str]]", state["tree"])]
+        cliques = [tuple(clique) for clique in cast("list[list[str]]", state["cliques"])]
+        return cls(
+            tree=JunctionTree.from_cliques(domain, tree_cliques),
+            log_potentials={clique: arrays[f"potential-{i}"] for i, clique in enumerate(cliques)},
+            total=float(cast("float", state["total"])),
+            status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+        )
+
+
+@final
+class MarginalOracle:
+    """Marginals of given cliques as a function of potentials on the same cliques.
+
+    Parameters
+    ----------
+    tree
+        A junction tree that covers the cliques.
+    cliques
+        Cliques in the order of the domain.
+    """
+
+    def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
+        self._propagation = BeliefPropagation(tree)
+        self._n_tree_cliques = len(tree.cliques)
+        self._homes: list[int] = []
+        self._summed: list[tuple[int, ...]] = []
+        self._shapes: list[tuple[int, ...]] = []
+        for clique in cliques:
+            home = cast("int", tree.position_of(clique))
+            members = tree.cliques[home]
+            self._homes.append(home)
+            self._summed.append(tuple(axis for axis, name in enumerate(members) if name not in clique))
+            self._shapes.append(tuple(tree.domain[name] if name in clique else 1 for name in members))
+
+    def beliefs(self, log_potentials: Sequence[Array]) -> list[Array]:
+        """Marginal of each clique of the tree, each summing to 1."""
+        by_home: list[list[Array]] = [[] for _ in range(self._n_tree_cliques)]
+        for home, shape, potential in zip(self._homes, self._shapes, log_potentials, strict=True):
+            by_home[home].append(potential.reshape(shape))
+        return self._propagation.beliefs(by_home).tables
+
+    def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
+        """Marginal of each given clique, each summing to 1."""
+        tables = self.beliefs(log_potentials)
+        return [
+            np.add.reduce(tables[home], axis=summed) if summed else tables[home]
+            for home, summed in zip(self._homes, self._summed, strict=True)
+        ]
+
+
+def fit_potentials(
+    tree: JunctionTree,
+    measurements: Sequence[LinearMeasurement],
+    *,
+    driver: MirrorDescent,
+    warm_start: Model | None,
+    progress: Progress | None,
+) -> MarkovRandomField:
+    """Maximum-likelihood potentials over a given tree."""
+    loss = MarginalLoss(tree.domain, measurements)
+    total = estimate_total(measurements)
+    oracle = MarginalOracle(tree, loss.cliques)
+
+    def marginals(theta: Array) -> Array:
+        return total * loss.flatten(oracle.marginals(loss.split(theta)))
+
+    known = warm_start.log_potentials if isinstance(warm_start, MarkovRandomField) else {}
+    start = [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]
+    theta, status = driver.minimise(marginals, loss, loss.flatten(start), total=total, progress=progress)
+    potentials = {clique: table.copy() for clique, table in zip(loss.cliques, loss.split(theta), strict=True)}
+    return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GraphicalModelEstimator(Estimator):
+    """Maximum-likelihood Markov random field over the smallest junction tree found [MSM19].
+
+    Parameters
+    ----------
+    driver
+        The optimiser and its stopping rule.
+    max_cells
+        Refuse trees with more cells than this; a fit needs about 32 bytes a cell.
+    """
+
+    name: ClassVar[str] = "graphical-model"
+    driver: MirrorDescent = field(default_factory=MirrorDescent)
+    max_cells: int = 50_000_000
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> MarkovRandomField:
+        """Fit the model; see `Estimator.estimate`."""
+        check_measurements(domain, measurements)
+        tree = JunctionTree.covering(domain, [measurement.clique for measurement in measurements])
+        if tree.n_cells() > self.max_cells:
+            raise ModelTooLargeError(
+                f"graphical-model: the junction tree has {tree.n_cells()} cells, at most {self.max_cells} are allowed; "
+                "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
+            )
+        return fit_potentials(tree, measurements, driver=self.driver, warm_start=warm_start, progress=progress)

@@ -1,0 +1,154 @@
+"""Models over merged levels, refined back to all levels in proportion to what was measured."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.factor import Factor
+from synthdp.inference.arithmetic import Array
+from synthdp.inference.estimator import Codes, Estimator, Model, State, check_clique
+from synthdp.inference.mirror_descent import FitStatus, Progress
+from synthdp.inference.sampling import compact, draw_values
+from synthdp.inference.store import model_from_state, model_to_state
+from synthdp.measurement import Coarsening, LinearMeasurement
+
+
+@final
+class RefinedModel(Model):
+    """A model over merged levels; inside a merged level, shares that do not depend on other attributes.
+
+    Parameters
+    ----------
+    coarse
+        The model over merged levels.
+    domain
+        The domain before merging.
+    coarsening
+        The merging.
+    shares
+        For each merged attribute the share of each level in its group, shape ``(n_levels,)``.
+    """
+
+    kind: ClassVar[str] = "refined"
+
+    def __init__(self, *, coarse: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]) -> None:
+        self._coarse = coarse
+        self._domain = domain
+        self._coarsening = coarsening
+        self._shares = dict(shares)
+
+    @property
+    def domain(self) -> Domain:
+        """The attributes and their sizes before merging."""
+        return self._domain
+
+    @property
+    def total(self) -> float:
+        """Estimated number of records."""
+        return self._coarse.total
+
+    @property
+    def status(self) -> FitStatus:
+        """How the fit ended."""
+        return self._coarse.status
+
+    def marginal(self, clique: Sequence[str]) -> Factor:
+        """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
+        names = check_clique(self._domain, clique)
+        values = self._coarse.marginal(names).values
+        for axis, name in enumerate(names):
+            if name in self._shares:
+                shape = [-1 if other == axis else 1 for other in range(len(names))]
+                values = np.take(values, self._coarsening.groups[name], axis=axis) * self._shares[name].reshape(shape)
+        return Factor(self._domain.project(names), values)
+
+    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+        """Draw records; see `Model.sample`."""
+        generator = np.random.default_rng(seed)
+        columns = list(self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding))
+        for name, shares in self._shares.items():
+            groups, position = self._coarsening.groups[name], self._domain.index(name)
+            weights = np.zeros((int(groups.max()) + 1, groups.size))
+            weights[groups, np.arange(groups.size)] = shares
+            values = draw_values(weights, columns[position].astype(np.int64), generator=generator, rounding=rounding)
+            columns[position] = compact(values, self._domain[name])
+        return tuple(columns)
+
+    def to_state(self) -> tuple[State, dict[str, Array]]:
+        """The coarse model's state, and groups and shares as arrays."""
+        inner, arrays = model_to_state(self._coarse)
+        for name, shares in self._shares.items():
+            position = self._domain.index(name)
+            arrays[f"shares-{position}"] = shares
+            arrays[f"groups-{position}"] = self._coarsening.groups[name].astype(np.float64)
+        return {"coarse": inner, "merged": list(self._shares)}, arrays
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+        """Rebuild a saved model."""
+        groups: dict[str, NDArray[np.int64]] = {}
+        shares: dict[str, Array] = {}
+        for name in cast("list[str]", state["merged"]):
+            position = domain.index(name)
+            groups[name] = arrays[f"groups-{position}"].astype(np.int64)
+            shares[name] = arrays[f"shares-{position}"]
+        coarsening = Coarsening(groups)
+        inner = cast("dict[str, object]", state["coarse"])
+        coarse = model_from_state(inner, arrays, coarsening.domain(domain))
+        return cls(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
+
+
+def estimate_refined(
+    engine: Estimator,
+    domain: Domain,
+    measurements: Sequence[LinearMeasurement],
+    *,
+    progress: Progress | None = None,
+) -> Model:
+    """Fit measurements of which some are over merged levels, and refine the model to all levels.
+
+    Levels that any measurement merges are merged in all of them. A merged level's rows are given
+    back to its levels in proportion to their noisy one-way counts (negative ones as 0; evenly if
+    none is positive): released values, never the records.
+
+    Raises
+    ------
+    ParameterError
+        If two measurements merge the levels of an attribute differently.
+    """
+    groups: dict[str, NDArray[np.int64]] = {}
+    for measurement in measurements:
+        for name, merging in (measurement.coarsening.groups if measurement.coarsening else {}).items():
+            if not np.array_equal(groups.setdefault(name, merging), merging):
+                raise ParameterError(f"measurements: they merge the levels of {name!r} in different ways")
+    if not groups:
+        return engine.estimate(domain, measurements, progress=progress)
+    coarsening = Coarsening(groups)
+    merged = [_merged(measurement, coarsening) for measurement in measurements]
+    coarse = engine.estimate(coarsening.domain(domain), merged, progress=progress)
+    shares = {name: _shares(name, merging, measurements) for name, merging in groups.items()}
+    return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
+
+
+def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMeasurement:
+    """The measurement over levels merged as ``coarsening`` says, whatever it has merged already."""
+    done = measurement.coarsening.groups if measurement.coarsening else {}
+    rest = Coarsening({name: groups for name, groups in coarsening.groups.items() if name not in done})
+    plain = LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
+    return plain.coarsened(rest)
+
+
+def _shares(name: str, groups: NDArray[np.int64], measurements: Sequence[LinearMeasurement]) -> Array:
+    """Share of each level in its group, from the unmerged one-way measurements of the attribute."""
+    weights = np.zeros(groups.size)
+    for measurement in measurements:
+        if measurement.clique == (name,) and measurement.coarsening is None:
+            weights += measurement.values / measurement.variance
+    weights = np.maximum(weights, 0.0)
+    sums = np.bincount(groups, weights=weights)[groups]
+    sizes = np.bincount(groups)[groups]
+    return np.divide(weights, sums, out=1.0 / sizes, where=sums > 0)
