@@ -34,6 +34,14 @@ class DirectEstimator(Estimator):
     driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 10_000_000
 
+    def check_domain(self, domain: Domain) -> None:
+        """Raise `ModelTooLargeError` if the domain has more than ``max_cells`` cells."""
+        if domain.size() > self.max_cells:
+            raise ModelTooLargeError(
+                f"direct: the domain has {domain.size()} cells, at most {self.max_cells} are allowed; "
+                "use engine='graphical-model', which needs only the measured cliques"
+            )
+
     def estimate(
         self,
         domain: Domain,
@@ -44,10 +52,6 @@ class DirectEstimator(Estimator):
     ) -> MarkovRandomField:
         """Fit the model; see `Estimator.estimate`."""
         check_measurements(domain, measurements)
-        if domain.size() > self.max_cells:
-            raise ModelTooLargeError(
-                f"direct: the domain has {domain.size()} cells, at most {self.max_cells} are allowed; "
-                "use engine='graphical-model', which needs only the measured cliques"
-            )
+        self.check_domain(domain)
         tree = JunctionTree(domain, (domain.attributes,), (-1,))
         return fit_potentials(tree, measurements, driver=self.driver, warm_start=warm_start, progress=progress)

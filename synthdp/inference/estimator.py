@@ -82,6 +82,9 @@ class Estimator(ABC):
 
     name: ClassVar[str]
 
+    def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
+        """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is measured."""
+
     @abstractmethod
     def estimate(
         self,

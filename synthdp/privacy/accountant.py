@@ -1,7 +1,7 @@
 """Conversion between (epsilon, delta) and zero-concentrated differential privacy [BS16, CKS20]."""
 
 from fractions import Fraction
-from math import exp, inf, isfinite, log, log1p
+from math import exp, inf, isfinite, log, log1p, nextafter
 from sys import float_info
 
 from synthdp.errors import ParameterError
@@ -21,30 +21,36 @@ def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
     """Natural logarithm of the smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP.
 
     Evaluates ``inf over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) * (1-1/alpha)^alpha``
-    [CKS20, Prop. 12]. Any alpha gives a valid bound; the result is rounded up by more than the
-    floating-point error of its evaluation, so it never claims too much.
+    [CKS20, Prop. 12] in terms of ``a = alpha - 1``, which stays accurate when alpha is near 1
+    (``log(1 - 1/alpha) = -log(1 + 1/a)``). Any a > 0 gives a valid bound. Each term below has a
+    relative error of a few units in the last place; the result is rounded up by more than that,
+    so it never claims too much.
     """
+    if not 0 <= rho < inf:
+        raise ParameterError(f"rho is {rho}; give a finite number, 0 or above")
     if rho == 0:
         return -inf
-    # The logarithm of the bound has derivative (2 alpha - 1) rho - epsilon + log(1 - 1/alpha), increasing in alpha.
-    low, high = 1.0 + 1e-9, (epsilon + 1.0) / (2.0 * rho) + 2.0
+    # The logarithm of the bound has derivative (2a + 1) rho - epsilon - log(1 + 1/a), increasing in a.
+    low, high = 1e-18, min((epsilon + 1.0) / (2.0 * rho) + 1.0, 1e150)
     for _ in range(200):
-        alpha = 0.5 * (low + high)
-        if (2 * alpha - 1) * rho - epsilon + log1p(-1 / alpha) < 0:
-            low = alpha
+        a = 0.5 * (low + high)
+        if (2 * a + 1) * rho - epsilon - log1p(1 / a) < 0:
+            low = a
         else:
-            high = alpha
-    terms = ((high - 1) * high * rho, -(high - 1) * epsilon, -log(high - 1), high * log1p(-1 / high))
-    return min(sum(terms) + 16 * float_info.epsilon * (1 + sum(map(abs, terms))), 0.0)
+            high = a
+    terms = (high * (1 + high) * rho, -high * epsilon, -log(high), -(1 + high) * log1p(1 / high))
+    bound = sum(terms) + 16 * float_info.epsilon * (1 + sum(map(abs, terms)))
+    return bound if bound < 0 else 0.0  # also where numbers overflow and the bound is nan
 
 
 def zcdp_delta(*, rho: float, epsilon: float) -> float:
-    """Smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP [CKS20].
+    """Smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP [CKS20], rounded up.
 
     >>> f"{zcdp_delta(rho=0.014973, epsilon=1.0):.2e}"
     '1.00e-09'
     """
-    return exp(zcdp_log_delta(rho=rho, epsilon=epsilon))
+    delta = exp(zcdp_log_delta(rho=rho, epsilon=epsilon))
+    return nextafter(delta, 1.0) if rho > 0 else 0.0
 
 
 def zcdp_epsilon(*, rho: float, delta: float) -> float:
@@ -53,12 +59,14 @@ def zcdp_epsilon(*, rho: float, delta: float) -> float:
     >>> round(zcdp_epsilon(rho=0.014973, delta=1e-9), 4)
     1.0
     """
+    check_budget(epsilon=1.0, delta=delta)
+    target = log(delta)
     low, high = 0.0, 1.0
-    while zcdp_log_delta(rho=rho, epsilon=high) > log(delta):
+    while high < inf and zcdp_log_delta(rho=rho, epsilon=high) > target:
         high *= 2
     for _ in range(100):
         epsilon = 0.5 * (low + high)
-        if zcdp_log_delta(rho=rho, epsilon=epsilon) > log(delta):
+        if zcdp_log_delta(rho=rho, epsilon=epsilon) > target:
             low = epsilon
         else:
             high = epsilon

@@ -28,11 +28,12 @@ def privacy_certificate(
     randomness
         Where the noise came from; decides what ``guarantee`` may claim.
     release
-        Public facts from above: version, mechanism, engine, schema.
+        Public facts from above: version, mechanism, engine, schema. They cannot replace what the
+        kernel states.
     """
-    return {
+    statement = {
         "guarantee": (
-            f"({ledger.epsilon:g}, {ledger.delta:g})-differential privacy"
+            f"({ledger.epsilon}, {ledger.delta})-differential privacy"
             if randomness.is_private
             else "NOT PRIVATE: the noise can be predicted"
         ),
@@ -51,7 +52,9 @@ def privacy_certificate(
             "kind": "discrete Gaussian and exponential mechanism, sampled exactly in integer arithmetic",
             "randomness": randomness.description,
         },
-        **release,
+    }
+    details = {
         "events": [event.to_dict() for event in ledger.events],
         "not_covered": list(NOT_COVERED),
     }
+    return statement | dict(release) | statement | details

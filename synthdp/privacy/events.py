@@ -8,10 +8,28 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from math import isqrt
+from math import isfinite, isqrt
+from numbers import Rational
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
+
+
+def exact_rho(rho: Fraction | float) -> Fraction:
+    """The same number as a fraction of Python integers, which never round or overflow as numpy's do.
+
+    Raises
+    ------
+    ParameterError
+        If it is not above 0 and at most 2^80.
+    """
+    if isinstance(rho, Rational):
+        exact = Fraction(int(rho.numerator), int(rho.denominator))
+    else:
+        exact = Fraction(float(rho)) if isfinite(rho) else Fraction(0)
+    if not 0 < exact <= 2**80:
+        raise ParameterError(f"rho is {rho}; give a number above 0 and at most 2^80")
+    return exact
 
 
 class Adjacency(Enum):

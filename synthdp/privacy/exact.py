@@ -28,9 +28,10 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 
     exp(-x) is ``exp(-y)^(2^s)`` with ``y = x / 2^s < 1/16``, in fixed point of ``width`` bits.
     Flooring y moves exp(-y) by less than one unit. In the Taylor series of exp(-y), term k is
-    floored from term k-1, so its error is at most 1 + y/k of the former error, below 2 units;
-    the series alternates and falls, so what is cut off is below one unit. With n terms the sum
-    is therefore within 2n + 2 units. Squarings are rounded outwards.
+    floored from term k-1, so its error is at most 1 + y/k of the former error, below 2 units,
+    and term 0 has none; the series alternates and falls, so what is cut off is smaller than its
+    first term, below 2 units. With n terms the sum is therefore within 2(n - 1) + 1 + 2 units.
+    Squarings are rounded outwards.
 
     >>> exp_bounds(Fraction(1), 20)  # 2^20 / e = 385749.4
     (385749, 385750)

@@ -6,7 +6,7 @@ from typing import final
 
 from synthdp.errors import BudgetExceededError
 from synthdp.privacy.accountant import zcdp_rho
-from synthdp.privacy.events import Adjacency, Event
+from synthdp.privacy.events import Adjacency, Event, exact_rho
 
 
 @final
@@ -76,14 +76,21 @@ class PrivacyLedger:
         return tuple(self._events)
 
     def charge(self, event: Event) -> None:
-        """Pay for an event, or raise `BudgetExceededError` and leave the ledger as it was."""
+        """Pay for an event, or raise and leave the ledger as it was.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the event costs more than what is left.
+        ParameterError
+            If its cost is not above 0 and finite.
+        """
+        cost = exact_rho(event.rho)
         with self._lock:
-            if event.rho <= 0:
-                raise BudgetExceededError(f"an event costs {float(event.rho)}; every event must cost more than 0")
-            if self._spent + event.rho > self._budget:
+            if self._spent + cost > self._budget:
                 raise BudgetExceededError(
-                    f"privacy budget: {type(event).__name__} costs rho {float(event.rho):.6g} but only "
+                    f"privacy budget: {type(event).__name__} costs rho {float(cost):.6g} but only "
                     f"{float(self.remaining):.6g} of {float(self._budget):.6g} is left; ask for less or give more"
                 )
+            self._spent += cost  # first, so that an interrupt between these lines never leaves too much
             self._events.append(event)
-            self._spent += event.rho

@@ -108,8 +108,8 @@ def _table(sigma_squared: Fraction) -> _Table:
 
 def _is_past(upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Whether the uniform number is certainly at or above ``F(index - 1)``."""
-    at_or_above: NDArray[np.bool_] = prefix >= upper[index - 1]
-    return at_or_above | (index == 0)
+    at_or_above: NDArray[np.bool_] = (prefix >= upper[index - 1]) | (index == 0)
+    return at_or_above
 
 
 def _from_table(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
@@ -167,8 +167,8 @@ def _discrete_laplace(scale: int, size: int, randomness: Randomness) -> IntArray
         quotient[running] += 1
     magnitude = remainder + scale * quotient
     negative = randomness.words(magnitude.size, np.uint8) >> 7 == 1
-    signed: IntArray = np.where(negative, -magnitude, magnitude)
-    return signed[~(negative & (magnitude == 0))]
+    signed: IntArray = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
+    return signed
 
 
 def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isfinite, prod
+from math import prod
 from typing import NoReturn, Protocol, final
 
 import numpy as np
@@ -12,10 +12,10 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.measurement import Coarsening, LinearMeasurement
-from synthdp.privacy.events import MarginalEvent, SelectionEvent
+from synthdp.privacy.events import MarginalEvent, SelectionEvent, exact_rho
 from synthdp.privacy.exact import exponential_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise import discrete_gaussian
+from synthdp.privacy.noise import MAX_SIGMA_SQUARED, discrete_gaussian
 from synthdp.privacy.randomness import Randomness, SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -59,7 +59,7 @@ class PrivateTable:
         self._source = source
         self._domain = source.domain
         self._ledger = ledger
-        self._randomness = randomness or SystemRandomness()
+        self._randomness = SystemRandomness() if randomness is None else randomness
         self._released: list[LinearMeasurement] = []
 
     @property
@@ -101,19 +101,20 @@ class PrivateTable:
         BudgetExceededError
             If the ledger has less than ``rho`` left; the records are not touched then.
         ParameterError
-            If an attribute is unknown or repeats, or ``rho`` is not finite and above 0.
+            If an attribute is unknown or repeats, the marginal has too many cells, or ``rho`` is
+            not above 0 or so small that the noise would not fit into int64.
         """
         names = self._checked(clique)
-        counted_domain = coarsening.domain(self._domain) if coarsening else self._domain
-        shape = counted_domain.project(names).shape
-        if prod(shape) > MAX_CELLS:
-            raise ParameterError(f"clique {names}: {prod(shape)} cells are too many; measure at most {MAX_CELLS}")
-        event = MarginalEvent.costing(_exact_rho(rho), clique=names, adjacency=self._ledger.adjacency)
+        shape = self._shape(names, coarsening)
+        merging = _restricted(coarsening, names)
+        event = MarginalEvent.costing(exact_rho(rho), clique=names, adjacency=self._ledger.adjacency)
+        if event.sigma_squared > MAX_SIGMA_SQUARED:
+            raise ParameterError(f"rho is {rho}; that is too little for a measurement")
         self._ledger.charge(event)
         noise = discrete_gaussian(sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
-        values = self._counts(names, coarsening) + noise.reshape(shape)
+        values = self._counts(names, merging) + noise.reshape(shape)
         stddev = float(event.sigma_squared) ** 0.5
-        measurement = LinearMeasurement(names, values.astype(np.float64), stddev, _restricted(coarsening, names))
+        measurement = LinearMeasurement(names, values.astype(np.float64), stddev, merging)
         self._released.append(measurement)
         return measurement
 
@@ -134,15 +135,21 @@ class PrivateTable:
         BudgetExceededError
             If the ledger has too little left; the records are not touched then.
         ParameterError
-            If there is no candidate, one is unknown to the score, or ``rho`` is not above 0.
+            If there is no candidate, one is unknown to the score, or ``rho`` is not above 0 or too
+            small, or the score is not one of the kernel's own.
         """
+        if type(score) is not MarginalL1Error:
+            raise ParameterError(f"score: {type(score).__name__} has no proven sensitivity; use MarginalL1Error")
         names = [self._checked(candidate) for candidate in candidates]
         if not names:
             raise ParameterError("candidates: there is none to select from; give at least one clique")
         for clique in names:
-            self._check_estimate(clique, score)
+            if score.shape(clique) != self._shape(clique, score.coarsening):
+                raise ParameterError(
+                    f"score: candidate {clique} has no estimate of the marginal's shape; give one each"
+                )
         event = SelectionEvent.costing(
-            _exact_rho(rho),
+            exact_rho(rho),
             score=score.name,
             n_candidates=len(names),
             sensitivity=score.sensitivity(self._ledger.adjacency),
@@ -155,32 +162,29 @@ class PrivateTable:
 
     def _counts(self, clique: Clique, coarsening: Coarsening | None) -> NDArray[np.int64]:
         counts = self._source.counts(clique)
+        if counts.dtype != np.int64 or counts.shape != self._domain.project(clique).shape:
+            raise PrivacyError(f"source: counts of {clique} must be int64 and of the shape that the domain declares")
         return coarsening.apply(clique, counts) if coarsening else counts
 
     def _checked(self, clique: Sequence[str]) -> Clique:
         names = tuple(clique)
+        if isinstance(clique, str):
+            raise ParameterError(f"clique {clique!r}: give a tuple of attribute names, not one string")
         if len(set(names)) != len(names):
             raise ParameterError(f"clique {names}: an attribute repeats; name each attribute once")
-        self._domain.project(names)
+        if (n_cells := self._domain.size(names)) > MAX_CELLS:
+            raise ParameterError(f"clique {names}: {n_cells} cells are too many to count; the limit is {MAX_CELLS}")
         return names
 
-    def _check_estimate(self, clique: Clique, score: MarginalL1Error) -> None:
-        domain = score.coarsening.domain(self._domain) if score.coarsening else self._domain
-        estimate = score.estimates.get(clique)
-        if estimate is None or estimate.shape != domain.project(clique).shape:
-            raise ParameterError(f"score: no estimate of candidate {clique}, or one of the wrong shape; give one each")
+    def _shape(self, clique: Clique, coarsening: Coarsening | None) -> tuple[int, ...]:
+        domain = coarsening.domain(self._domain) if coarsening else self._domain
+        return domain.project(clique).shape
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._domain)} attributes, {self._ledger.adjacency.value})"
 
     def __reduce__(self) -> NoReturn:
         raise PrivacyError("a private table cannot be copied or pickled: a copy would have a budget of its own")
-
-
-def _exact_rho(rho: Fraction | float) -> Fraction:
-    if not (isinstance(rho, Fraction) or isfinite(rho)) or rho <= 0:
-        raise ParameterError(f"rho is {rho}; give a finite number above 0")
-    return Fraction(rho)
 
 
 def _restricted(coarsening: Coarsening | None, clique: Clique) -> Coarsening | None:

@@ -1,0 +1,110 @@
+"""MST: one-way marginals and a maximum spanning tree of two-way marginals [2108.04978]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar, final
+
+import numpy as np
+
+from synthdp.cliques import Clique, all_k_way
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.refinement import estimate_refined
+from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.scores import MarginalL1Error
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MST(Mechanism):
+    """The winner of NIST's 2018 challenge: a tree of the most dependent pairs of columns.
+
+    1. MEASURE all one-way marginals. Levels that the noise drowns are merged: pairs with them
+       would be noise as well.
+    2. SELECT d - 1 pairs that form a spanning tree, each by the exponential mechanism among the
+       pairs that join two components, by how far the pair is from independence.
+    3. MEASURE those pairs over the merged levels, and GENERATE.
+
+    Parameters
+    ----------
+    one_way_share, selection_share
+        Shares of the budget for steps 1 and 2, each above 0 and together below 1; the rest is
+        for step 3.
+    rare_threshold
+        Levels whose noisy count is below this many standard deviations of the noise are merged
+        into one; 0 merges only levels with negative counts.
+
+    Raises
+    ------
+    ParameterError
+        If a share or the threshold is out of range.
+    """
+
+    name: ClassVar[str] = "mst"
+    reference: ClassVar[str] = "McKenna, Miklau, Sheldon 2021, arXiv:2108.04978"
+    one_way_share: float = 1 / 3
+    selection_share: float = 1 / 3
+    rare_threshold: float = 3.0
+
+    def __post_init__(self) -> None:
+        shares = (self.one_way_share, self.selection_share)
+        if not (min(shares) > 0 and sum(shares) < 1):
+            raise ParameterError(f"mst: shares are {shares}; give numbers above 0 whose sum is below 1")
+        if not self.rare_threshold >= 0:
+            raise ParameterError(f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3")
+
+    def release(self, table: PrivateTable, *, engine: Estimator, report: Report) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        attributes, budget = table.domain.attributes, table.ledger.remaining
+        n_pairs = len(attributes) - 1
+        rho = budget * Fraction(self.one_way_share) if n_pairs else budget
+        for done, name in enumerate(attributes):
+            report("measuring columns", done, len(attributes))
+            table.measure((name,), rho=rho / len(attributes))
+        coarsening = merged_rare_levels(table.released, self.rare_threshold)
+        if n_pairs:
+            pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, engine, report)
+            rho = table.ledger.remaining / n_pairs
+            for done, pair in enumerate(pairs):
+                report("measuring pairs", done, n_pairs)
+                table.measure(pair, rho=rho, coarsening=coarsening)
+        return estimate_refined(engine, table.domain, table.released, progress=partial(report, "fitting"))
+
+    @staticmethod
+    def _select(
+        table: PrivateTable, rho: Fraction, coarsening: Coarsening, engine: Estimator, report: Report
+    ) -> list[Clique]:
+        """A spanning tree of pairs, one exponential mechanism an edge."""
+        independent = engine.estimate(table.domain, table.released)
+        pairs = all_k_way(table.domain.attributes, 2)
+        estimates = {pair: coarsening.apply(pair, independent.marginal(pair).values) for pair in pairs}
+        score = MarginalL1Error(estimates, coarsening)
+        component = {name: name for name in table.domain.attributes}
+        n_edges = len(table.domain) - 1
+        tree: list[Clique] = []
+        while len(tree) < n_edges:
+            report("selecting pairs", len(tree), n_edges)
+            joining = [(a, b) for a, b in pairs if component[a] != component[b]]
+            a, b = table.select(joining, score=score, rho=rho / n_edges)
+            tree.append((a, b))
+            old, new = component[b], component[a]
+            component = {name: new if root == old else root for name, root in component.items()}
+        return tree
+
+
+def merged_rare_levels(one_way: Sequence[LinearMeasurement], threshold: float) -> Coarsening:
+    """Merge the levels of each attribute whose noisy count is below ``threshold`` standard deviations.
+
+    A single rare level stays as it is: merging it with nothing would change nothing.
+    """
+    groups = {}
+    for measurement in one_way:
+        rare = measurement.values < threshold * np.sqrt(measurement.variance)
+        if rare.sum() > 1:
+            numbers = np.cumsum(~rare) - 1
+            groups[measurement.clique[0]] = np.where(rare, (~rare).sum(), numbers).astype(np.int64)
+    return Coarsening(groups)

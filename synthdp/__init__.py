@@ -1,0 +1,72 @@
+"""synthdp: a sensitive table in, a synthetic table out, under differential privacy.
+
+The recipe is select - measure - generate: a mechanism selects low-dimensional marginals, the
+privacy kernel measures them with exact Gaussian noise, and an engine rebuilds a table that
+explains the noisy counts. `synthesize` does all of it; the command line is ``synthdp``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from synthdp.version import __version__
+
+if TYPE_CHECKING:
+    from synthdp.archive import load
+    from synthdp.cliques import Clique
+    from synthdp.domain import Domain
+    from synthdp.errors import (
+        BudgetExceededError,
+        DataFileError,
+        MissingExtraError,
+        ModelTooLargeError,
+        ParameterError,
+        PrivacyError,
+        SchemaError,
+        SynthdpError,
+    )
+    from synthdp.factor import Factor
+    from synthdp.measurement import LinearMeasurement
+    from synthdp.synthesis import Synthesis, synthesize
+    from synthdp.table.schema import Schema
+
+__all__ = [
+    "BudgetExceededError",
+    "Clique",
+    "DataFileError",
+    "Domain",
+    "Factor",
+    "LinearMeasurement",
+    "MissingExtraError",
+    "ModelTooLargeError",
+    "ParameterError",
+    "PrivacyError",
+    "Schema",
+    "SchemaError",
+    "SynthdpError",
+    "Synthesis",
+    "__version__",
+    "load",
+    "synthesize",
+]
+
+# Names are loaded when they are first used: importing the package costs next to nothing.
+_HOMES = {
+    "Clique": "synthdp.cliques",
+    "Domain": "synthdp.domain",
+    "Factor": "synthdp.factor",
+    "LinearMeasurement": "synthdp.measurement",
+    "Schema": "synthdp.table.schema",
+    "Synthesis": "synthdp.synthesis",
+    "load": "synthdp.archive",
+    "synthesize": "synthdp.synthesis",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'synthdp' has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "synthdp.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,153 @@
+"""The command line: arguments, exit codes and one-line errors. Commands live in `synthdp.commands`.
+
+Nothing heavy is imported here, so that ``synthdp --help`` answers at once.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from synthdp.errors import ParameterError, PrivacyError, SynthdpError
+from synthdp.version import __version__
+
+DONE, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+
+_EXAMPLES = """examples:
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
+  synthdp sample people.synthdp -o more.csv --rows 1000000
+  synthdp show synthetic.csv.privacy.json
+  synthdp schema draft people.csv -o schema.json
+
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"synthdp: {message} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Only expected failures say what went wrong. Of anything else only the kind is shown: the
+    text of an unforeseen error might hold a value of the sensitive table.
+    """
+    options = _parser().parse_args(arguments)
+    warnings.simplefilter("ignore")  # their texts may hold values
+    try:
+        handler = getattr(import_module("synthdp.commands"), options.handler)
+        handler(options)
+    except KeyboardInterrupt as error:
+        return _say("interrupted", INTERRUPTED, error)
+    except SynthdpError as error:
+        return _say(str(error), _code(error), error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except MemoryError as error:
+        return _say("out of memory; use fewer bins or columns, or a larger machine", FAILED, error)
+    except Exception as error:
+        if os.environ.get("SYNTHDP_DEBUG"):
+            raise
+        kind = type(error).__name__
+        return _say(f"internal error ({kind}); its text may hold data, set SYNTHDP_DEBUG=1 to see it", FAILED, error)
+    return DONE
+
+
+def _say(message: str, code: int, error: BaseException | None = None) -> int:
+    """Write one line: the message, and what was noted on the error about paid-for measurements."""
+    line = " ".join("; ".join([message, *getattr(error, "__notes__", ())]).split())
+    sys.stderr.write(f"synthdp: {line}\n")
+    return code
+
+
+def _code(error: SynthdpError) -> int:
+    if isinstance(error, PrivacyError):
+        return REFUSED
+    return USAGE if isinstance(error, ParameterError) else FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="synthdp",
+        description="A sensitive table in, a synthetic table out, under differential privacy.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"synthdp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_sample(commands)
+    _add_show(commands)
+    _add_schema(commands)
+    return parser
+
+
+def _command(commands: "argparse._SubParsersAction[_Parser]", name: str, about: str) -> _Parser:
+    return commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+
+
+def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "run", "turn a sensitive table into a synthetic one")
+    parser.set_defaults(handler="run_command")
+    parser.add_argument("input", metavar="IN", help="sensitive table: .csv, .csv.gz, .parquet, or - for CSV from stdin")
+    parser.add_argument("-s", "--schema", required=True, metavar="FILE", help="schema file (JSON)")
+    parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
+    parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument("--mechanism", default="mst", metavar="NAME", help="mst (default) or independent")
+    parser.add_argument(
+        "--engine", default="graphical-model", metavar="NAME", help="graphical-model (default) or direct"
+    )
+    parser.add_argument(
+        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+    )
+    parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
+    _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_sample(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "sample", "draw more rows from a saved model; opens no private data")
+    parser.set_defaults(handler="sample_command")
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help=".csv, .csv.gz, .parquet, or - for CSV to stdout"
+    )
+    parser.add_argument("--rows", type=int, metavar="N", help=rows)
+    parser.add_argument("--seed", type=int, metavar="N", help="make the drawing of rows repeatable (never the noise)")
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+
+
+def _add_show(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "show", "explain a schema, a saved model or a .privacy.json file")
+    parser.set_defaults(handler="show_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
+
+
+def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    schema = _command(commands, "schema", "work with schemas").add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    )
+    parser = _command(schema, "draft", "write a schema to fill in, from column names and declared types only")
+    parser.set_defaults(handler="draft_command")
+    parser.add_argument("input", metavar="IN", help="table: .csv, .csv.gz, .parquet, or -")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")

@@ -1,0 +1,44 @@
+"""Names of recipes and engines, and the one upward import: they are loaded when asked for."""
+
+from importlib import import_module
+
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator
+from synthdp.mechanism import Mechanism
+
+MECHANISMS = {
+    "independent": "synthdp.mechanisms.independent:Independent",
+    "mst": "synthdp.mechanisms.mst:MST",
+}
+ENGINES = {
+    "direct": "synthdp.inference.direct:DirectEstimator",
+    "graphical-model": "synthdp.inference.graphical_model:GraphicalModelEstimator",
+}
+
+
+def mechanism_named(name: str) -> Mechanism:
+    """The recipe of that name with its default parameters.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of that name; the message lists those there are.
+    """
+    mechanism = _load(name, MECHANISMS, "mechanism")()
+    assert isinstance(mechanism, Mechanism)
+    return mechanism
+
+
+def engine_named(name: str) -> Estimator:
+    """The engine of that name with its default parameters; raises `ParameterError` if there is none."""
+    engine = _load(name, ENGINES, "engine")()
+    assert isinstance(engine, Estimator)
+    return engine
+
+
+def _load(name: str, table: dict[str, str], what: str) -> type:
+    if name not in table:
+        raise ParameterError(f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}")
+    module, _, attribute = table[name].partition(":")
+    found: type = getattr(import_module(module), attribute)
+    return found

@@ -1,0 +1,107 @@
+"""Explaining files to people: schemas, saved models and certificates."""
+
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from synthdp.archive import load
+from synthdp.errors import DataFileError
+from synthdp.table.schema import Schema
+from synthdp.table.writing import reason
+
+
+def describe(path: str) -> tuple[dict[str, Any], str]:
+    """What a file says, as plain JSON values and as text for people.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, or is none of the kinds that are known.
+    SchemaError
+        If it is a schema that contradicts itself.
+    """
+    try:
+        if zipfile.is_zipfile(path):
+            return _model(path)
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
+    except ValueError:
+        raise _unknown(path) from None
+    if not isinstance(content, dict):
+        raise _unknown(path)
+    if "guarantee" in content and "events" in content:
+        return content, _certificate_text(content)
+    return _schema(Schema.from_dict(content))
+
+
+def _unknown(path: str) -> DataFileError:
+    return DataFileError(f"{path!r}: it is no schema, saved model or .privacy.json file; give one of these")
+
+
+def _model(path: str) -> tuple[dict[str, Any], str]:
+    synthesis = load(path)
+    content = {"certificate": synthesis.certificate, "schema": synthesis.schema.to_dict()}
+    return content, f"{_certificate_text(synthesis.certificate)}\n\n{_schema_text(synthesis.schema)}"
+
+
+def _schema(schema: Schema) -> tuple[dict[str, Any], str]:
+    return schema.to_dict(), _schema_text(schema)
+
+
+def _schema_text(schema: Schema) -> str:
+    rows = [
+        (
+            column.name,
+            str(column.field()["type"]),
+            str(column.n_levels),
+            "no" if column.required else "yes",
+            column.title,
+        )
+        for column in schema.columns
+    ]
+    table = _table(("column", "type", "levels", "may be missing", "title"), rows)
+    return f"schema of {len(schema.columns)} columns, sha256 {schema.fingerprint}\n\n{table}"
+
+
+def _certificate_text(content: Mapping[str, Any]) -> str:
+    accounting, noise = content["accounting"], content["noise"]
+    facts = [
+        ("guarantee", content["guarantee"]),
+        ("unit of privacy", content["unit_of_privacy"]),
+        ("made by", f"{content['software']}, {content['mechanism']['name']}, {content['engine']['name']}"),
+        ("rho (zCDP)", f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}"),
+        ("noise", f"{noise['kind']}; {noise['randomness']}"),
+        ("schema", f"sha256 {content['schema']['sha256']}"),
+    ]
+    if not content["complete"]:
+        facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
+    events = [_event_row(event) for event in content["events"]]
+    return "\n".join(
+        [
+            *(f"{name:<16} {value}" for name, value in facts),
+            "",
+            _table(("event", "what", "noise", "rho"), events),
+            "",
+            "not covered by the guarantee:",
+            *(f"  - {line}" for line in content["not_covered"]),
+        ]
+    )
+
+
+def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    if event["event"] == "marginal":
+        what, noise = " x ".join(event["columns"]) or "(number of records)", f"sigma {event['sigma']:.4g}"
+    else:
+        what, noise = f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"
+    return event["event"], what, noise, f"{event['rho']:.4g}"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )

@@ -1,0 +1,152 @@
+"""CSV as blocks of whole records, with the checks that a parser leaves out.
+
+pandas fills up short records without a word, and its errors quote row numbers. So each block
+of bytes is checked here, in a few passes of numpy, before pandas sees it: RFC 4180 quoting,
+as many fields in every record as in the header, UTF-8, no NUL.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK_BYTES = 2**23
+"""How much is read at a time."""
+
+MAX_RECORD_BYTES = 2**26
+"""A record longer than this is taken for a quote that is never closed."""
+
+_BOM = b"\xef\xbb\xbf"
+_COMMA, _LF, _CR, _QUOTE = b',\n\r"'
+
+
+class CsvStructureError(Exception):
+    """What is wrong with the structure of a CSV file, and the way out; never with a value or a row number."""
+
+
+def whole_records(stream: BinaryIO) -> Iterator[bytes]:
+    """A stream cut into a header record, and then blocks of whole records, every one ending in a line feed."""
+    cut = _first_end
+    rest = b""
+    while chunk := stream.read(BLOCK_BYTES):
+        rest = (rest + chunk).removeprefix(_BOM).lstrip(b"\r\n") if cut is _first_end else rest + chunk
+        while end := cut(rest):
+            yield _with_line_feeds(rest[:end])
+            rest = rest[end:]
+            if cut is _last_end:
+                break
+            cut = _last_end
+        if len(rest) > MAX_RECORD_BYTES:
+            raise CsvStructureError("a record does not end; close every quote and end lines with a line feed")
+    if rest.count(b'"') % 2:
+        raise CsvStructureError("a quoted field is not closed at the end of the file; restore the end of the file")
+    if rest.strip() or (rest and cut is _last_end):
+        rest = _with_line_feeds(rest + b"\n")
+        if cut is _first_end:  # lines may end in carriage returns only
+            end = _first_end(rest)
+            yield rest[:end]
+            rest = rest[end:]
+        if rest:
+            yield rest
+
+
+def _ends(block: bytes) -> NDArray[np.intp]:
+    """Positions just after the line feeds that are outside of quotes."""
+    characters = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(characters == _LF)
+    if b'"' in block:
+        quotes = np.flatnonzero(characters == _QUOTE)
+        ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    return ends + 1
+
+
+def _first_end(block: bytes) -> int:
+    ends = _ends(block)
+    return int(ends[0]) if len(ends) else 0
+
+
+def _last_end(block: bytes) -> int:
+    if b'"' not in block:
+        return block.rfind(b"\n") + 1
+    ends = _ends(block)
+    return int(ends[-1]) if len(ends) else 0
+
+
+def _outside_quotes(characters: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    # the sum wraps around at 256, which does not change whether it is odd
+    return np.equal(np.cumsum(characters == _QUOTE, dtype=np.uint8) % 2, 0)
+
+
+def _with_line_feeds(block: bytes) -> bytes:
+    """The block with every line end, outside of quotes, as one line feed."""
+    if b"\r" not in block:
+        return block
+    if b'"' not in block:
+        return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    characters = np.frombuffer(block, np.uint8).copy()
+    returns = (characters == _CR) & _outside_quotes(characters)
+    before_feed = returns & (np.append(characters[1:], np.uint8(0)) == _LF)
+    characters[returns] = _LF
+    return bytes(characters[~before_feed])
+
+
+def header_names(record: bytes) -> tuple[str, ...]:
+    """The column names in the header record."""
+    check_text(record)
+    try:
+        return tuple(next(csv.reader(io.StringIO(record.decode(), newline=""), strict=True)))
+    except csv.Error:
+        raise CsvStructureError("the header's quoting is broken; write the file with a CSV library") from None
+
+
+def check_text(block: bytes) -> None:
+    """Raise `CsvStructureError` unless the block is UTF-8 text."""
+    if b"\0" in block:
+        raise CsvStructureError("it holds NUL bytes, so it is no text; save it as CSV in UTF-8")
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        raise CsvStructureError("it is not UTF-8 text; save it as UTF-8") from None
+
+
+def checked_block(block: bytes, n_fields: int) -> bytes:
+    """The block without blank lines; raises `CsvStructureError` if it is not ``n_fields`` wide throughout."""
+    check_text(block)
+    characters = np.frombuffer(block, np.uint8)
+    separators = (characters == _COMMA) | (characters == _LF)
+    if b'"' in block:
+        _check_quotes(characters)
+        separators &= _outside_quotes(characters)
+    positions = np.flatnonzero(separators)
+    is_end = characters[positions] == _LF
+    ends = positions[is_end]
+    n_separators = np.diff(np.flatnonzero(is_end), prepend=-1)
+    starts = np.append(0, ends[:-1] + 1)
+    ragged = n_separators != n_fields
+    suspects = np.flatnonzero(starts == ends) if n_fields == 1 else np.flatnonzero(ragged & (n_separators == 1))
+    blank = [line for line in suspects if not block[starts[line] : ends[line]].strip()]
+    if np.count_nonzero(ragged) > (len(blank) if n_fields > 1 else 0):
+        raise CsvStructureError(
+            "not every record has as many fields as the header; "
+            "give every record one field a column, with fields that hold commas in quotes"
+        )
+    if not blank:
+        return block
+    keep = np.ones(len(block), dtype=np.bool_)
+    for line in blank:
+        keep[starts[line] : ends[line] + 1] = False
+    return bytes(characters[keep])
+
+
+def _check_quotes(characters: NDArray[np.uint8]) -> None:
+    """Quotes open at the start of a field, close at its end, and are doubled inside (RFC 4180)."""
+    quotes = np.flatnonzero(characters == _QUOTE)
+    opening, closing = quotes[::2], quotes[1::2]
+    before = characters[opening - 1]  # at the very start this is the last character, a line feed
+    after = characters[closing + 1]
+    neighbours = np.concatenate([before, after])
+    if not np.isin(neighbours, (_COMMA, _LF, _QUOTE)).all():
+        raise CsvStructureError("a quote stands inside an unquoted field; write the file with a CSV library")

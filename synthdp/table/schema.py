@@ -1,0 +1,173 @@
+"""The schema: what is public about the sensitive table, declared and never read off the data."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self, final
+
+import pandas as pd
+
+from synthdp.domain import Domain
+from synthdp.errors import DataFileError, SchemaError
+from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column
+from synthdp.table.draft import draft_from_frame
+from synthdp.table.frictionless import parse_schema
+from synthdp.table.writing import reason, write_atomically
+
+MAX_NAMES_SHOWN = 8
+"""An error lists at most this many names."""
+
+
+@final
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, each with its public levels or bounds and bins.
+
+    Parameters
+    ----------
+    columns
+        The columns; their order is the order of codes and of written tables.
+    missing_values
+        Texts that mean "missing" in a file, unless a column has its own.
+
+    Raises
+    ------
+    SchemaError
+        If there is no column, or a name repeats.
+
+    >>> schema = Schema.from_dict(
+    ...     {
+    ...         "fields": [
+    ...             {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
+    ...             {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}},
+    ...         ]
+    ...     }
+    ... )
+    >>> schema.domain
+    Domain(attributes=('sex', 'age'), shape=(2, 33))
+    """
+
+    columns: tuple[Column, ...]
+    missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "missing_values", tuple(self.missing_values))
+        if not self.columns:
+            raise SchemaError("schema: 'fields' is empty; list at least one column")
+        repeated = [name for name, count in Counter(self.names).items() if count > 1]
+        if repeated:
+            raise SchemaError(f"schema: column {repeated[0]!r} appears twice; give every column its own name")
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Read a JSON object: Frictionless Table Schema, or Private-PGM's ``{"column": size}``.
+
+        Raises `SchemaError`, naming the column and what to change.
+        """
+        return cls(*parse_schema(mapping))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a schema file in UTF-8.
+
+        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise SchemaError(f"schema {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
+        except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
+            raise DataFileError(f"schema {str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
+        try:
+            mapping = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+            raise SchemaError(f"schema {str(path)!r}: it is not valid JSON{where}; correct it") from None
+        return cls.from_dict(mapping)
+
+    @staticmethod
+    def draft(frame: pd.DataFrame) -> dict[str, Any]:
+        """A schema to be filled in, from names and dtypes; see `draft.draft_from_frame`."""
+        return draft_from_frame(frame)
+
+    def to_dict(self) -> dict[str, Any]:
+        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
+        fields = []
+        for column in self.columns:
+            field = column.field()
+            if column.missing_values != self.missing_values:
+                field["missingValues"] = list(column.missing_values)
+            fields.append(field)
+        return {"fields": fields, "missingValues": list(self.missing_values)}
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write this schema as JSON, whole or not at all.
+
+        Raises `DataFileError` if the file exists and ``force`` is not set, or cannot be written.
+        """
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        with write_atomically(path, force=force) as stream:
+            stream.write(text.encode())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Names and numbers of level codes."""
+        return Domain(self.names, tuple(column.size for column in self.columns))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON of this schema, in hexadecimal."""
+        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return sha256(canonical.encode()).hexdigest()
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name; raises `SchemaError` if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise SchemaError(f"schema: there is no column {name!r}; it has {_listed(self.names)}")
+
+    def reordered(self, names: Iterable[str]) -> Self:
+        """This schema with its columns in the order of a table's header.
+
+        Raises `SchemaError` with the names that only one of the two has.
+        """
+        header = tuple(names)
+        self.check_header(header)
+        return type(self)(tuple(self[name] for name in header), self.missing_values)
+
+    def check_header(self, names: Iterable[object]) -> None:
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
+        header = tuple(names)
+        known = set(self.names)
+        found = known.intersection(header)
+        if len(set(header)) != len(header):
+            raise SchemaError("table: two columns have the same name; give every column its own name")
+        if 2 * len(found) < len(known):
+            # a file without a header shows its first record here: do not repeat it
+            message = f"{len(found)} of the schema's {len(known)} column names; the first line must hold the names"
+            raise SchemaError(f"table: its header has {message} {_listed(self.names)}")
+        problems = []
+        if missing := [name for name in self.names if name not in header]:
+            problems.append(f"the schema has {_listed(missing)}, the table has not")
+        if unknown := [name for name in header if name not in known]:
+            problems.append(f"the table has {_listed(unknown)}, the schema has not")
+        if problems:
+            raise SchemaError(f"table: {'; '.join(problems)}; add to or remove from the schema or the table")
+
+
+def _listed(names: Iterable[object]) -> str:
+    shown = [repr(name) for name in names]
+    more = len(shown) - MAX_NAMES_SHOWN
+    return ", ".join(shown[:MAX_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
