@@ -67,7 +67,7 @@ def test_extreme_budgets_stay_on_the_safe_side(epsilon, delta):
 def test_round_trip_over_rho(epsilon, delta):
     rho = float(zcdp_rho(epsilon=epsilon, delta=delta))
     back = zcdp_epsilon(rho=rho, delta=delta)
-    assert back <= epsilon * (1 + 1e-9) + 1e-9  # a delta near 1 is hardly a condition
+    assert back <= epsilon * (1 + 1e-9) + (0 if delta < 0.9 else 1e-6)  # a delta near 1 is hardly a condition
     assert log_delta_infimum(rho, back) <= Decimal(delta).ln()
     assert zcdp_delta(rho=rho, epsilon=epsilon) <= delta * (1 + 1e-12)
 

@@ -1,0 +1,175 @@
+"""Every request pays before the records are touched, and what is refused costs nothing."""
+
+from fractions import Fraction
+from math import inf, nan
+
+import numpy as np
+import pytest
+from oracles_privacy import UntouchableSource
+from tables_privacy import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, untouchable, zero_score
+
+from synthdp.domain import Domain
+from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.measurement import Coarsening
+from synthdp.privacy.events import MarginalEvent
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.scores import MarginalL1Error
+
+
+def requests(table):
+    yield lambda rho: table.measure(("a",), rho=rho)
+    yield lambda rho: table.measure((), rho=rho)
+    yield lambda rho: table.measure(("a", "c"), rho=rho, coarsening=MERGING)
+    yield lambda rho: table.select(CLIQUES, score=zero_score(), rho=rho)
+
+
+BAD_RHOS = [
+    0,
+    0.0,
+    -0.0,
+    -1,
+    nan,
+    inf,
+    -inf,
+    Fraction(0),
+    Fraction(-1, 2),
+    False,
+    10**400,
+    Fraction(10**400),
+    np.float64(nan),
+]
+
+
+@pytest.mark.parametrize("rho", [*BAD_RHOS, 1e-320, Fraction(1, 1 << 200)], ids=lambda rho: str(rho)[:12])
+def test_a_bad_rho_costs_nothing_and_touches_nothing(rho):
+    table = untouchable()
+    for request in requests(table):
+        with pytest.raises(ParameterError, match="rho"):
+            request(rho)
+    assert table.ledger.spent == 0
+
+
+@BOTH
+def test_a_request_beyond_the_budget_never_reaches_the_records(adjacency):
+    table = untouchable(adjacency)
+    table.ledger.charge(MarginalEvent.costing(table.ledger.budget - 1, clique=("a",), adjacency=adjacency))
+    before = table.ledger.events
+    for request in requests(table):
+        with pytest.raises(BudgetExceededError):
+            request(Fraction(1) + Fraction(1, 1 << 70))
+    assert table.ledger.events == before
+    assert table.ledger.remaining == 1
+
+
+def test_the_charge_is_booked_before_the_records_are_asked():
+    for index in range(4):
+        table = untouchable()
+        with pytest.raises(AssertionError, match="touched"):
+            list(requests(table))[index](0.5)
+        assert 0 < table.ledger.spent <= Fraction(1, 2)
+        assert len(table.ledger.events) == 1
+
+
+def test_the_last_of_the_budget_can_be_spent():
+    table = private(epsilon=1.0)
+    table.measure(("a",), rho=table.ledger.budget / 3)
+    table.select(CLIQUES, score=zero_score(), rho=table.ledger.remaining / 7)
+    table.measure(("b",), rho=table.ledger.remaining)
+    assert table.ledger.remaining == 0
+    with pytest.raises(BudgetExceededError):
+        table.measure(("b",), rho=Fraction(1, 1 << 75))
+
+
+@pytest.mark.parametrize(
+    "rho", [np.int64(1), np.float32(0.5), np.float64(0.5), Fraction(np.int64(1), np.int64(2)), 1, True]
+)
+def test_numbers_of_any_make_are_charged_exactly(rho):
+    table = private()
+    table.measure(("a",), rho=rho)
+    assert table.ledger.spent == Fraction(float(rho))
+    table.select(CLIQUES, score=zero_score(), rho=rho)
+    assert 0 < table.ledger.spent <= 2 * Fraction(float(rho))
+    for event in table.ledger.events:
+        assert type(event.rho.numerator) is type(event.rho.denominator) is int
+
+
+@pytest.mark.parametrize("clique", ["ab", "a", ("a", "a"), ("a", "nobody"), ["b", "b"], ("A",)])
+def test_refused_cliques(clique):
+    table = untouchable()
+    with pytest.raises(ParameterError):
+        table.measure(clique, rho=1.0)
+    with pytest.raises(ParameterError):
+        table.select([("a",), clique], score=zero_score(), rho=1.0)
+    assert table.ledger.spent == 0
+
+
+def test_a_clique_may_be_a_list():
+    table = private()
+    assert table.measure(["a", "c"], rho=1.0).clique == ("a", "c")
+    assert table.ledger.events[0].clique == ("a", "c")
+    assert table.select([["a"]], score=zero_score(), rho=1.0) == ("a",)
+
+
+def test_a_marginal_of_too_many_cells_is_refused_merged_or_not():
+    domain = Domain(("x", "y"), (2**14, 2**14))
+    table = PrivateTable(UntouchableSource(domain), ledger())
+    merging = Coarsening({"x": np.zeros(2**14, dtype=np.int64), "y": np.zeros(2**14, dtype=np.int64)})
+    score = MarginalL1Error({("x", "y"): np.zeros((1, 1))}, merging)
+    for request in (
+        lambda: table.measure(("x", "y"), rho=1.0),
+        lambda: table.measure(("x", "y"), rho=1.0, coarsening=merging),
+        lambda: table.select([("x", "y")], score=score, rho=1.0),
+    ):
+        with pytest.raises(ParameterError, match="cells"):
+            request()
+    assert table.ledger.spent == 0
+
+
+@pytest.mark.parametrize("groups", [{"nobody": np.array([0])}, {"a": np.array([0, 1])}])
+def test_a_coarsening_that_does_not_fit_is_refused(groups):
+    table = untouchable()
+    with pytest.raises(ParameterError):
+        table.measure(("b",), rho=1.0, coarsening=Coarsening(groups))
+    assert table.ledger.spent == 0
+
+
+def test_a_coarsening_changed_behind_our_back_is_refused():
+    """A gap in the groups would repeat a cell and so raise the sensitivity."""
+    groups = np.array([0, 1, 2])
+    coarsening = Coarsening({"a": groups})
+    groups[1] = 2
+    table = untouchable()
+    with pytest.raises(ParameterError, match="gaps"):
+        table.measure(("a",), rho=1.0, coarsening=coarsening)
+    assert table.ledger.spent == 0
+
+
+def test_bad_selections_are_refused():
+    table = untouchable()
+    wrong_shape = MarginalL1Error({("a",): np.zeros(4)})
+    for candidates, score in [([], zero_score()), ([("b", "c")], zero_score()), ([("a",)], wrong_shape)]:
+        with pytest.raises(ParameterError):
+            table.select(candidates, score=score, rho=1.0)
+    assert table.ledger.spent == 0
+
+
+def test_only_the_kernels_own_scores_may_look_at_counts():
+    class GreedyScore(MarginalL1Error):  # noqa: N818
+        def grid_units(self, *_):
+            raise AssertionError("saw the counts")
+
+    for score in (GreedyScore({("a",): np.zeros(3)}), object(), None):
+        with pytest.raises(ParameterError, match="score"):
+            untouchable().select([("a",)], score=score, rho=1.0)
+
+
+@pytest.mark.parametrize(
+    "counts", [np.zeros(3), np.zeros(3, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros((1, 3), dtype=np.int64)]
+)
+def test_a_source_of_the_wrong_kind_is_refused(counts):
+    """Floats would bring back rounding, other shapes would be broadcast."""
+    source = UntouchableSource(DOMAIN)
+    source.counts = lambda _: counts
+    for request in list(requests(PrivateTable(source, ledger())))[:1]:
+        with pytest.raises(PrivacyError, match="int64"):
+            request(1.0)
