@@ -61,7 +61,7 @@ def load(path: str | PathLike[str]) -> Synthesis:
         if manifest["format"] != FORMAT:
             raise DataFileError(f"{str(path)!r}: another version of synthdp saved it; use that version, or update")
         return _restored(manifest, arrays)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, EOFError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, EOFError):
         raise DataFileError(f"{str(path)!r}: it is not a saved synthesis; give a file from --save") from None
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None

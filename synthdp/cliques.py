@@ -14,15 +14,15 @@ def maximal_cliques(cliques: Iterable[Clique]) -> list[Clique]:
     >>> maximal_cliques([("a",), ("b", "a"), ("c",), ("a", "b")])
     [('b', 'a'), ('c',)]
     """
-    unique = list({frozenset(clique): tuple(clique) for clique in reversed(list(cliques))}.items())
-    unique.reverse()
-    largest_first = sorted(unique, key=lambda item: -len(item[0]))
+    first: dict[frozenset[str], Clique] = {}
+    for clique in cliques:
+        first.setdefault(frozenset(clique), tuple(clique))
     kept: list[frozenset[str]] = []
-    for members, _ in largest_first:
-        if not any(members <= other for other in kept):
+    for members in sorted(first, key=len, reverse=True):
+        if not any(members <= larger for larger in kept):
             kept.append(members)
     chosen = set(kept)
-    return [clique for members, clique in unique if members in chosen]
+    return [clique for members, clique in first.items() if members in chosen]
 
 
 def all_k_way(attributes: Sequence[str], k: int) -> list[Clique]:

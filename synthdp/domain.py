@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Self
+from typing import Self, final
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
 
 
+@final
 @dataclass(frozen=True)
 class Domain:
     """Attributes of a coded table, each with the levels ``0 .. size - 1``.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Factor:
     """A table with one number for each cell of a domain, such as a marginal in counts.

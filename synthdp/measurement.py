@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ FloatArray = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Coarsening:
     """A public merging of levels: for some attributes, the group that each level falls into.
@@ -59,6 +60,7 @@ class Coarsening:
         return values
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LinearMeasurement:
     """Noisy counts of the cells of one marginal.
@@ -128,9 +130,9 @@ def combined_measurements(domain: Domain, measurements: Iterable[LinearMeasureme
 
     >>> import numpy as np
     >>> domain = Domain(("a",), (1,))
-    >>> twice = [LinearMeasurement(("a",), np.array([v]), 1.0) for v in (10.0, 12.0)]
-    >>> [(m.values.tolist(), m.variance.tolist()) for m in combined_measurements(domain, twice)]
-    [([11.0], [0.5])]
+    >>> repeats = [LinearMeasurement(("a",), np.array([v]), 1.0) for v in (10.0, 12.0, 10.0, 12.0)]
+    >>> [(m.values.tolist(), m.variance.tolist()) for m in combined_measurements(domain, repeats)]
+    [([11.0], [0.25])]
     """
     sums: dict[Clique, tuple[FloatArray, FloatArray]] = {}
     for measurement in measurements:

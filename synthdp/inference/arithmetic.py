@@ -8,7 +8,7 @@ with logarithms, where nothing underflows.
 """
 
 from math import inf, log
-from typing import Protocol
+from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ class Arithmetic(Protocol):
         """Sums over some axes."""
 
 
+@final
 class LinearArithmetic:
     """Plain numbers."""
 
@@ -85,6 +86,7 @@ class LinearArithmetic:
         return np.asarray(np.add.reduce(table, axis=axes)) if axes else table
 
 
+@final
 class LogArithmetic:
     """Natural logarithms of the cells; -inf is an impossible cell."""
 

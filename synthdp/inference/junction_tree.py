@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Self, final
 
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
@@ -11,6 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.triangulation import triangulate
 
 
+@final
 @dataclass(frozen=True)
 class JunctionTree:
     """A rooted tree of cliques with the running-intersection property.
@@ -38,7 +39,7 @@ class JunctionTree:
 
         >>> domain = Domain(("a", "b", "c", "d"), (2, 2, 2, 2))
         >>> JunctionTree.covering(domain, [("a", "b"), ("b", "c"), ("c", "a")]).cliques
-        (('a', 'b', 'c'), ('d',))
+        (('d',), ('a', 'b', 'c'))
         """
         if len(domain) == 0:
             raise ParameterError("domain: it has no attributes; a junction tree needs at least one")

@@ -15,7 +15,7 @@ step with an Armijo test, so the loss falls monotonically whatever the accelerat
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -26,6 +26,7 @@ Marginals = Callable[[Array], Array]
 Progress = Callable[[int, int], None]
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class FitStatus:
     """How a fit ended: whether the stopping rule was met, after how many iterations, at which loss."""
@@ -41,6 +42,7 @@ class _Iterate(NamedTuple):
     loss: float
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class MirrorDescent:
     """Minimises a `MarginalLoss` over potentials.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import log
+from typing import final
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
@@ -10,6 +11,7 @@ from synthdp.domain import Domain
 _Graph = dict[str, set[str]]
 
 
+@final
 @dataclass(frozen=True)
 class Elimination:
     """An elimination order and the clique that each step forms (the attribute and its neighbours then)."""

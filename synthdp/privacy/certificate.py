@@ -33,7 +33,7 @@ def privacy_certificate(
     """
     statement = {
         "guarantee": (
-            f"({ledger.epsilon}, {ledger.delta})-differential privacy"
+            f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
             if randomness.is_private
             else "NOT PRIVATE: the noise can be predicted"
         ),
@@ -58,3 +58,8 @@ def privacy_certificate(
         "not_covered": list(NOT_COVERED),
     }
     return statement | dict(release) | statement | details
+
+
+def _shortest(number: float) -> str:
+    """The shortest text that is exactly this number: rounding it would claim too much."""
+    return repr(number).removesuffix(".0")

@@ -10,6 +10,7 @@ from enum import Enum
 from fractions import Fraction
 from math import isfinite, isqrt
 from numbers import Rational
+from typing import final
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
@@ -74,6 +75,7 @@ class Event(ABC):
         """The event for a certificate: plain JSON values, nothing that depends on records."""
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class MarginalEvent(Event):
     """Discrete Gaussian noise of variance parameter ``sigma_squared`` on each count of a marginal.
@@ -108,6 +110,7 @@ class MarginalEvent(Event):
         }
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class SelectionEvent(Event):
     """Exponential mechanism with parameter ``epsilon`` among candidates.
