@@ -7,12 +7,13 @@ from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, all_k_way
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.refinement import estimate_refined
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -67,7 +68,7 @@ class MST(Mechanism):
             table.measure((name,), rho=rho / len(attributes))
         coarsening = merged_rare_levels(table.released, self.rare_threshold)
         if n_pairs:
-            pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, engine, report)
+            pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, report)
             rho = table.ledger.remaining / n_pairs
             for done, pair in enumerate(pairs):
                 report("measuring pairs", done, n_pairs)
@@ -75,14 +76,10 @@ class MST(Mechanism):
         return estimate_refined(engine, table.domain, table.released, progress=partial(report, "fitting"))
 
     @staticmethod
-    def _select(
-        table: PrivateTable, rho: Fraction, coarsening: Coarsening, engine: Estimator, report: Report
-    ) -> list[Clique]:
+    def _select(table: PrivateTable, rho: Fraction, coarsening: Coarsening, report: Report) -> list[Clique]:
         """A spanning tree of pairs, one exponential mechanism an edge."""
-        independent = engine.estimate(table.domain, table.released)
         pairs = all_k_way(table.domain.attributes, 2)
-        estimates = {pair: coarsening.apply(pair, independent.marginal(pair).values) for pair in pairs}
-        score = MarginalL1Error(estimates, coarsening)
+        score = MarginalL1Error(independent_pairs(pairs, table.released, coarsening), coarsening)
         component = {name: name for name in table.domain.attributes}
         n_edges = len(table.domain) - 1
         tree: list[Clique] = []
@@ -94,6 +91,18 @@ class MST(Mechanism):
             old, new = component[b], component[a]
             component = {name: new if root == old else root for name, root in component.items()}
         return tree
+
+
+def independent_pairs(
+    pairs: Sequence[Clique], one_way: Sequence[LinearMeasurement], coarsening: Coarsening
+) -> dict[Clique, NDArray[np.float64]]:
+    """Expected counts of pairs over merged levels, were the columns independent."""
+    total = estimate_total(one_way)
+    shares = {}
+    for measurement in one_way:
+        counts = np.maximum(coarsening.apply(measurement.clique, measurement.values), 0.0)
+        shares[measurement.clique[0]] = counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
+    return {(a, b): total * np.outer(shares[a], shares[b]) for a, b in pairs}
 
 
 def merged_rare_levels(one_way: Sequence[LinearMeasurement], threshold: float) -> Coarsening:

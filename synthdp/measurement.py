@@ -37,6 +37,7 @@ class Coarsening:
     groups: Mapping[str, NDArray[np.int64]]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", {name: np.array(groups, np.int64) for name, groups in self.groups.items()})
         for name, groups in self.groups.items():
             if groups.size == 0 or not np.array_equal(np.unique(groups), np.arange(groups.max() + 1)):
                 raise ParameterError(f"coarsening of {name!r}: groups must be numbered 0, 1, 2, ... without gaps")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 from typing import NoReturn, Protocol, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class PrivateTable:
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
     """
 
-    __slots__ = ("_domain", "_ledger", "_randomness", "_released", "_source")
+    __slots__ = ("_domain", "_ledger", "_randomness", "_released", "_scored", "_source")
 
     def __init__(self, source: CountSource, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
         self._source = source
@@ -61,6 +62,8 @@ class PrivateTable:
         self._ledger = ledger
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._released: list[LinearMeasurement] = []
+        # Exact scores, so that peeling candidates off one by one counts each only once.
+        self._scored: WeakKeyDictionary[MarginalL1Error, dict[Clique, int]] = WeakKeyDictionary()
 
     @property
     def domain(self) -> Domain:
@@ -155,7 +158,11 @@ class PrivateTable:
             sensitivity=score.sensitivity(self._ledger.adjacency),
         )
         self._ledger.charge(event)
-        units = [score.grid_units(clique, self._counts(clique, score.coarsening)) for clique in names]
+        known = self._scored.setdefault(score, {})
+        for clique in names:
+            if clique not in known:
+                known[clique] = score.grid_units(clique, self._counts(clique, score.coarsening))
+        units = [known[clique] for clique in names]
         per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
         best = max(units)
         return names[exponential_mechanism([(best - unit) * per_unit for unit in units], self._randomness)]

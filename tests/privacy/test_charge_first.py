@@ -137,7 +137,9 @@ def test_a_coarsening_changed_behind_our_back_is_refused():
     """A gap in the groups would repeat a cell and so raise the sensitivity."""
     groups = np.array([0, 1, 2])
     coarsening = Coarsening({"a": groups})
-    groups[1] = 2
+    groups[1] = 2  # no effect: the groups were copied
+    assert coarsening.groups["a"].tolist() == [0, 1, 2]
+    coarsening.groups["a"][1] = 2
     table = untouchable()
     with pytest.raises(ParameterError, match="gaps"):
         table.measure(("a",), rho=1.0, coarsening=coarsening)

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 from math import inf, nan
@@ -211,10 +212,17 @@ def test_a_cost_is_read_once():
     assert book.spent == Fraction(1, 2)
 
 
-def test_many_threads_spend_exactly_the_budget():
-    book, n_threads, n_each = ledger(), 8, 300
+def test_many_threads_spend_exactly_the_budget(monkeypatch):
+    """Threads switch while a cost is compared with the budget, the worst moment there is."""
+    book, n_threads, n_each = ledger(), 8, 30
     cost = book.budget / (n_threads * n_each // 2)
     start, refused = threading.Barrier(n_threads), []
+    compare = Fraction.__gt__
+
+    def slow_comparison(one, other):
+        answer = compare(one, other)
+        time.sleep(1e-4)
+        return answer
 
     def spend():
         start.wait()
@@ -224,6 +232,7 @@ def test_many_threads_spend_exactly_the_budget():
             except BudgetExceededError:
                 refused.append(1)
 
+    monkeypatch.setattr(Fraction, "__gt__", slow_comparison)
     threads = [threading.Thread(target=spend) for _ in range(n_threads)]
     for thread in threads:
         thread.start()

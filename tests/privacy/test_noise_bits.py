@@ -231,6 +231,12 @@ def test_uniform_below(bound):
     assert not failed({"uniform": p_chi_squared(np.histogram(drawn, edges)[0], np.diff(edges) / bound)})
 
 
+def test_uniform_below_keeps_top_bits_and_rejects_the_rest():
+    top_bits = [7, 5, 0, 6, 4, 3]  # of 3-bit numbers, those below 5 count
+    source = Replay(np.array([bits << 61 | 12345 for bits in top_bits], dtype=np.uint64).tobytes())
+    assert noise._uniform_below(5, 3, source).tolist() == [0, 4, 3]
+
+
 # Odds and ends
 
 

@@ -10,9 +10,11 @@ from oracles_privacy import (
     failed,
     gaussian_p_values,
     p_binomial,
+    p_chi_squared,
     p_same_distribution,
 )
 
+from synthdp.privacy import noise
 from synthdp.privacy.noise import MAX_SIGMA_SQUARED, discrete_gaussian
 from synthdp.privacy.randomness import SystemRandomness
 
@@ -39,6 +41,23 @@ def test_the_sampler_passes_and_one_of_another_scale_fails(sigma_squared, n):
         assert {"fit", "variance", "tail"} & set(wrong)
         assert "fit" in wrong
         assert "variance" in wrong
+
+
+@pytest.mark.parametrize("sigma_squared", [Fraction(1, 4), Fraction(1), Fraction(30, 7), Fraction(400)], ids=str)
+def test_rejection_is_right_at_small_scales_where_mistakes_show(sigma_squared):
+    draws = noise._by_rejection(sigma_squared, 60_000, SYSTEM)
+    assert not failed(gaussian_p_values(draws, float(sigma_squared) ** 0.5))
+
+
+@pytest.mark.parametrize("scale", [1, 2, 5])
+def test_discrete_laplace(scale):
+    draws = noise._discrete_laplace(scale, 200_000, SYSTEM)
+    reach = np.arange(-80 * scale, 80 * scale + 1)
+    weights = np.exp(-np.abs(reach) / scale)
+    counted = np.bincount(draws + 80 * scale, minlength=reach.size)
+    assert not failed({"fit": p_chi_squared(counted, weights / weights.sum())})
+    weights[80 * scale] *= 2  # what comes out if -0 is not rejected
+    assert failed({"fit": p_chi_squared(counted, weights / weights.sum())})
 
 
 def test_next_to_no_noise():

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from oracles_privacy import failed, p_binomial, p_chi_squared
 from tables_privacy import BOTH, CLIQUES, DOMAIN, MERGING, estimates_of, exact, private, rows_of, tables, zero_score
 
+from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.privacy.events import Adjacency
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
 # Scores
@@ -107,3 +110,21 @@ def test_select_with_one_candidate_and_with_ties():
     assert table.select([("b",)], score=zero_score(), rho=0.1) == ("b",)
     wins = [table.select([("a",), ("b",)], score=zero_score(), rho=0.01) for _ in range(2000)]
     assert not failed({"even": p_binomial(wins.count(("a",)), 2000, 0.5)})
+
+
+def test_peeling_candidates_counts_each_only_once():
+    asked = []
+
+    class Counting:
+        domain = Domain(("a", "b"), (2, 2))
+
+        def counts(self, clique):
+            asked.append(clique)
+            return np.zeros((2,) * len(clique), dtype=np.int64)
+
+    ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
+    table = PrivateTable(Counting(), ledger)
+    score = MarginalL1Error({("a",): np.zeros(2), ("b",): np.zeros(2)})
+    for _ in range(3):
+        table.select([("a",), ("b",)], score=score, rho=1e-4)
+    assert sorted(asked) == [("a",), ("b",)]
