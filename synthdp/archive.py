@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ FORMAT = "synthdp-synthesis/1"
 _MANIFEST = "synthesis.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
+MAX_BYTES = 2**32
+"""Files that unpack to more than this are not read: a few kilobytes can claim to be terabytes."""
+
 
 def save(synthesis: Synthesis, path: str | PathLike[str], *, force: bool) -> None:
     """Write a synthesis to one file; see `Synthesis.save`."""
@@ -39,7 +43,8 @@ def save(synthesis: Synthesis, path: str | PathLike[str], *, force: bool) -> Non
         "model": model,
     }
     with write_atomically(path, force=force) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, _MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+        # ASCII with escapes: a title may hold what UTF-8 cannot say
+        _add(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, np.asarray(array, order="C"), allow_pickle=False)
@@ -56,24 +61,33 @@ def load(path: str | PathLike[str]) -> Synthesis:
     """
     try:
         with zipfile.ZipFile(Path(path)) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+                raise DataFileError(f"{str(path)!r}: unpacked it would be too large; give a file from --save")
             manifest = json.loads(archive.read(_MANIFEST))
+            if manifest["format"] != FORMAT:
+                raise DataFileError(f"{str(path)!r}: another version of synthdp saved it; use that version, or update")
             arrays = {name[:-4]: _array(archive, name) for name in archive.namelist() if name.endswith(".npy")}
-        if manifest["format"] != FORMAT:
-            raise DataFileError(f"{str(path)!r}: another version of synthdp saved it; use that version, or update")
         return _restored(manifest, arrays)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, EOFError):
-        raise DataFileError(f"{str(path)!r}: it is not a saved synthesis; give a file from --save") from None
+    except (DataFileError, MemoryError):
+        raise
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
+    except Exception as error:  # of a damaged or forged file the readers below may raise anything
+        raise DataFileError(f"{str(path)!r}: it is not a saved synthesis; give a file from --save") from error
 
 
 def _restored(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Synthesis:
     schema = Schema.from_dict(manifest["schema"])
     measurements = [_measurement(state, i, arrays) for i, state in enumerate(manifest["measurements"])]
+    for measurement in measurements:
+        measurement.check_fits(schema.domain)
     model = None
     if manifest["model"] is not None:
         tables = {name.removeprefix("model/"): array for name, array in arrays.items() if name.startswith("model/")}
         model = model_from_state(manifest["model"], tables, schema.domain)
+        if not isfinite(model.total):
+            raise ValueError("the model has no number of records")
+        model.sample(0)  # does what the model says fit together?
     return Synthesis(schema=schema, measurements=measurements, model=model, certificate=manifest["certificate"])
 
 
@@ -110,6 +124,12 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    with archive.open(name) as stream:
-        array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
-    return array
+    """An array of plain numbers, as large as the file and not as its header claims."""
+    content = archive.read(name)
+    stream = io.BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("another version of the array format")
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    if is_fortran or dtype.kind not in "fiu":
+        raise ValueError("not an array that was saved here")
+    return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape).copy()

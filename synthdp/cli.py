@@ -4,17 +4,24 @@ Nothing heavy is imported here, so that ``synthdp --help`` answers at once.
 """
 
 import argparse
+import io
 import os
+import signal
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from threading import current_thread, main_thread
 from typing import NoReturn
 
 from synthdp.errors import ParameterError, PrivacyError, SynthdpError
 from synthdp.version import __version__
 
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+
+PAID_FOR = "what was paid for "
+"""How a note on an error begins that says where the measurements of a failed run are."""
 
 _EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
@@ -30,25 +37,33 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"synthdp: {message} (see {self.prog} --help)\n")
+        self.exit(_say(f"{message} (see {self.prog} --help)", USAGE))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (pathlib is slow to load)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that a terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(arguments))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
+    """Run the command line and return its exit code; wrong usage and ``--help`` raise `SystemExit`.
 
     Only expected failures say what went wrong. Of anything else only the kind is shown: the
     text of an unforeseen error might hold a value of the sensitive table.
     """
-    options = _parser().parse_args(arguments)
-    warnings.simplefilter("ignore")  # their texts may hold values
     try:
-        handler = getattr(import_module("synthdp.commands"), options.handler)
-        handler(options)
+        options = _parser().parse_args(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # their texts may hold values
+            with _interrupt_afterwards():
+                handler = getattr(import_module("synthdp.commands"), options.handler)
+            handler(options)
     except KeyboardInterrupt as error:
         return _say("interrupted", INTERRUPTED, error)
     except SynthdpError as error:
@@ -57,7 +72,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except MemoryError as error:
-        return _say("out of memory; use fewer bins or columns, or a larger machine", FAILED, error)
+        return _say("out of memory; ask for fewer rows, bins or columns, or use a larger machine", FAILED, error)
     except Exception as error:
         if os.environ.get("SYNTHDP_DEBUG"):
             raise
@@ -66,9 +81,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return DONE
 
 
+@contextmanager
+def _interrupt_afterwards() -> Iterator[None]:
+    """Let Ctrl-C wait while modules load: some libraries swallow it then."""
+    seen: list[int] = []
+    waits = signal.getsignal(signal.SIGINT) is signal.default_int_handler and current_thread() is main_thread()
+    if waits:
+        signal.signal(signal.SIGINT, lambda number, _frame: seen.append(number))
+    try:
+        yield
+    finally:
+        if waits:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if seen:
+        raise KeyboardInterrupt
+
+
 def _say(message: str, code: int, error: BaseException | None = None) -> int:
-    """Write one line: the message, and what was noted on the error about paid-for measurements."""
-    line = " ".join("; ".join([message, *getattr(error, "__notes__", ())]).split())
+    """Write one line: the message, and what was noted on the error about paid-for measurements.
+
+    Notes that others put there are left out: they may hold data.
+    """
+    notes = [note for note in getattr(error, "__notes__", ()) if note.startswith(PAID_FOR)]
+    line = " ".join("; ".join([message, *notes]).splitlines())
     sys.stderr.write(f"synthdp: {line}\n")
     return code
 
@@ -127,7 +162,11 @@ def _add_sample(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
 def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help=".csv, .csv.gz, .parquet, or - for CSV to stdout"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help=".csv, .csv.gz, .parquet, or - for CSV to stdout (certificate to stderr)",
     )
     parser.add_argument("--rows", type=int, metavar="N", help=rows)
     parser.add_argument("--seed", type=int, metavar="N", help="make the drawing of rows repeatable (never the noise)")

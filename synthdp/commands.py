@@ -2,26 +2,39 @@
 
 import argparse
 import json
+import os
+import shlex
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from threading import current_thread, main_thread
+from typing import Any, BinaryIO, final
+
+import pandas as pd
 
 from synthdp.archive import load
-from synthdp.errors import ParameterError, SynthdpError
+from synthdp.cli import PAID_FOR
+from synthdp.errors import DataFileError, ParameterError
 from synthdp.progress import Progress
 from synthdp.show import describe
 from synthdp.synthesis import Release, Synthesis
 from synthdp.table.files import encode_rows, open_table
 from synthdp.table.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
 from synthdp.table.schema import Schema
-from synthdp.table.writing import check_writable, write_atomically, write_frame
+from synthdp.table.writing import check_writable, reason, write_atomically, write_frame, write_rows
 
 CERTIFICATE_ENDING = ".privacy.json"
 RESCUE_ENDING = ".rescued.synthdp"
+
+MAX_ROWS = 10**12
+"""More rows than this are a slip of the finger."""
+
+MAX_DEFAULT_ROWS = 10**8
+"""If the noisy number of records is above this, most likely the noise is: it is not used unasked."""
 
 
 def run_command(options: argparse.Namespace) -> None:
@@ -39,13 +52,15 @@ def run_command(options: argparse.Namespace) -> None:
             adjacency=options.adjacency,
         )
         coded = encode_rows(table, schema, progress=lambda share: progress("reading", round(100 * share), 100))
-        with _rescuing(options) as kept:
-            kept.append(release.of(coded, report=progress, rescue=kept.append))
+        with _rescuing(options) as paid:
+            synthesis = release.of(coded, report=progress, rescue=paid.keep)
+            paid.keep(synthesis)
             del coded
             if options.save:
-                kept[-1].save(options.save, force=options.force)
-            _write_sample(kept[-1], options, progress)
-    _announce(kept[-1], options)
+                synthesis.save(options.save, force=options.force)
+                paid.path = options.save
+            _write_sample(synthesis, options, progress)
+    _announce(synthesis, options)
 
 
 def sample_command(options: argparse.Namespace) -> None:
@@ -60,11 +75,13 @@ def sample_command(options: argparse.Namespace) -> None:
 def show_command(options: argparse.Namespace) -> None:
     """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
     content, text = describe(options.file)
-    sys.stdout.write((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
+    _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
 
 
 def draft_command(options: argparse.Namespace) -> None:
     """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
+    _check_distinct([options.output], inputs=(options.input,))
+    check_writable(options.output, force=options.force)
     with open_table(options.input) as table:
         draft = table.draft()
     with write_atomically(options.output, force=options.force) as stream:
@@ -73,78 +90,147 @@ def draft_command(options: argparse.Namespace) -> None:
 
 
 def _write_sample(synthesis: Synthesis, options: argparse.Namespace, progress: Progress) -> None:
-    """The synthetic table with its certificate beside it: both or none."""
+    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
     progress("sampling", 0, 2)
+    if options.rows is None and synthesis.model.total > MAX_DEFAULT_ROWS:
+        raise ParameterError("so little budget leaves the number of rows unknown; say how many you want with --rows")
     frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
     progress("writing", 1, 2)
-    certificate = json.dumps(synthesis.certificate, indent=2, ensure_ascii=False) + "\n"
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force)
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
-        return
-    with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as stream:
-        stream.write(certificate.encode())
-        write_frame(frame, options.output, force=options.force)
+    else:
+        _write_both(frame, synthesis.certificate, options)
+
+
+def _write_both(frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace) -> None:
+    """Table and certificate, both or none: both are on the disk before the first gets its name."""
+    with _undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
+        write_rows(frame, table, file_format(options.output))
+        _flush(table)
+        with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
+            statement.write((json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
+            _flush(statement)
+            end()
+            check_writable(options.output, force=options.force)
+
+
+def _flush(stream: BinaryIO) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _print(text: str) -> None:
+    """Write to standard output and notice if that fails."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataFileError(f"standard output: it cannot be written: {reason(error)}; write it elsewhere") from None
 
 
 def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save: str | None) -> None:
     """Refuse what cannot be written, before anything is read or paid for."""
-    if options.rows is not None and options.rows < 0:
-        raise ParameterError(f"--rows is {options.rows}; give 0 or more")
+    if options.rows is not None and not 0 <= options.rows <= MAX_ROWS:
+        raise ParameterError(f"--rows is {options.rows}; give 0 or more, and at most {MAX_ROWS}")
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     file_format(options.output)
     if not is_text(options.output):
         import_pyarrow()
     outputs = [options.output] if options.output == STANDARD_STREAM else _with_certificate(options.output)
+    if save == STANDARD_STREAM:
+        raise ParameterError(f"--save is {save!r}; a model is no text, give the name of a file")
     outputs += [save] if save else []
-    taken = {Path(path).resolve() for path in inputs if path != STANDARD_STREAM}
+    _check_distinct(outputs, inputs=inputs)
     for output in outputs:
-        if output != STANDARD_STREAM and Path(output).resolve() in taken:
-            raise ParameterError(f"{output!r} is named twice; give every input and output a name of its own")
-        taken.add(Path(output).resolve())
         check_writable(output, force=options.force)
+
+
+def _check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
+    """Refuse to replace what is read, or one output by another, with or without ``--force``."""
+    taken = {_place(path) for path in inputs if path != STANDARD_STREAM}
+    for output in outputs:
+        if output != STANDARD_STREAM and _place(output) in taken:
+            raise ParameterError(f"{output!r} is named twice; give every input and output a name of its own")
+        taken.add(_place(output))
+
+
+def _place(path: str) -> str:
+    try:
+        return os.path.realpath(path)  # unlike `Path.resolve` it bears loops of links
+    except (OSError, ValueError):
+        return path  # opening it explains what is wrong
 
 
 def _with_certificate(output: str) -> list[str]:
     return [output, output + CERTIFICATE_ENDING]
 
 
+@final
+class _PaidFor:
+    """The last release that was paid for, if any, and where it is saved already."""
+
+    def __init__(self) -> None:
+        self.synthesis: Synthesis | None = None
+        self.path: str | None = None
+
+    def keep(self, synthesis: Synthesis) -> None:
+        """Remember a release."""
+        self.synthesis = synthesis
+
+
 @contextmanager
-def _rescuing(options: argparse.Namespace) -> Iterator[list[Synthesis]]:
-    """If anything fails, keep the last release that was put into the list: it is paid for."""
-    kept: list[Synthesis] = []
+def _rescuing(options: argparse.Namespace) -> Iterator[_PaidFor]:
+    """If anything fails, save what was paid for and note on the error where it is."""
+    paid = _PaidFor()
     try:
-        yield kept
+        yield paid
     except BaseException as error:
-        if kept:
-            with _undisturbed():
-                error.add_note(_rescue(kept[-1], options.output))
+        if paid.synthesis is not None:
+            with _undisturbed_end() as end:
+                end()
+                path = paid.path or _rescue(paid.synthesis, options.output)
+                kept = f"is kept: synthdp sample {shlex.quote(path)} -o OUT" if path else "could not be kept anywhere"
+                error.add_note(PAID_FOR + kept)
         raise
 
 
-def _rescue(synthesis: Synthesis, output: str) -> str:
-    """Save a release beside the output or, if there is no room, where temporary files go."""
-    name = f"{'synthdp' if output == STANDARD_STREAM else output}{RESCUE_ENDING}"
-    for folder in (None, tempfile.gettempdir()):
-        path = name if folder is None else str(Path(folder) / Path(name).name)
-        with suppress(SynthdpError):
-            synthesis.save(path, force=True)
-            return f"what was paid for is kept: synthdp sample {path} -o OUT"
-    return "what was paid for could not be kept anywhere"
+def _rescue(synthesis: Synthesis, output: str) -> str | None:
+    """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
+    for is_elsewhere in (False, True):
+        with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full
+            folder = tempfile.gettempdir() if is_elsewhere else ""
+            path = _unused(Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output))
+            synthesis.save(path)
+            return str(path)
+    return None
+
+
+def _unused(beside: Path) -> Path:
+    """A name that is free: an earlier rescue was paid for as well."""
+    path, numbers = beside.with_name(beside.name + RESCUE_ENDING), count(2)
+    while os.path.lexists(path):
+        path = beside.with_name(f"{beside.name}-{next(numbers)}{RESCUE_ENDING}")
+    return path
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let a second Ctrl-C wait."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _undisturbed_end() -> Iterator[Callable[[], None]]:
+    """Yields a function from whose call on Ctrl-C is ignored, to the end of the block."""
+    former: list[Any] = []
+
+    def begin() -> None:
+        if current_thread() is main_thread():
+            former.append(signal.signal(signal.SIGINT, signal.SIG_IGN))
+
     try:
-        yield
+        yield begin
     finally:
-        signal.signal(signal.SIGINT, former)
+        if former:
+            signal.signal(signal.SIGINT, former[0] or signal.SIG_DFL)
 
 
 def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:

@@ -14,6 +14,9 @@ from synthdp.errors import ParameterError
 FloatArray = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
+SMALLEST_STDDEV = 1e-100
+"""Smaller (and, inversely, larger) scales of noise would under- or overflow when squared."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -98,8 +101,9 @@ class LinearMeasurement:
             )
         if np.ndim(self.stddev) and np.shape(self.stddev) != values.shape:
             raise ParameterError(f"measurement of {self.clique}: give one stddev, or one a cell")
-        if not (np.isfinite(self.stddev).all() and np.all(np.asarray(self.stddev) > 0)):
-            raise ParameterError(f"measurement of {self.clique}: stddev is {self.stddev}; it must be above 0")
+        stddev = np.asarray(self.stddev, dtype=np.float64)
+        if not np.all((stddev >= SMALLEST_STDDEV) & (stddev <= 1 / SMALLEST_STDDEV)):
+            raise ParameterError(f"measurement of {self.clique}: stddev is out of range; give 1e-100 to 1e100 records")
         if not np.isfinite(values).all():
             raise ParameterError(f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts")
 
@@ -120,7 +124,7 @@ class LinearMeasurement:
     def coarsened(self, coarsening: Coarsening) -> "LinearMeasurement":
         """The same information about merged levels (of a measurement that is not merged yet)."""
         values = coarsening.apply(self.clique, self.values)
-        variance = coarsening.apply(self.clique, np.ascontiguousarray(self.variance))
+        variance = coarsening.apply(self.clique, np.array(self.variance))
         return LinearMeasurement(self.clique, values, np.sqrt(variance))
 
 

@@ -28,12 +28,12 @@ def describe(path: str) -> tuple[dict[str, Any], str]:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _unknown(path) from None
     if not isinstance(content, dict):
         raise _unknown(path)
     if "guarantee" in content and "events" in content:
-        return content, _certificate_text(content)
+        return content, _certificate_text(path, content)
     return _schema(Schema.from_dict(content))
 
 
@@ -44,7 +44,7 @@ def _unknown(path: str) -> DataFileError:
 def _model(path: str) -> tuple[dict[str, Any], str]:
     synthesis = load(path)
     content = {"certificate": synthesis.certificate, "schema": synthesis.schema.to_dict()}
-    return content, f"{_certificate_text(synthesis.certificate)}\n\n{_schema_text(synthesis.schema)}"
+    return content, f"{_certificate_text(path, synthesis.certificate)}\n\n{_schema_text(synthesis.schema)}"
 
 
 def _schema(schema: Schema) -> tuple[dict[str, Any], str]:
@@ -66,7 +66,14 @@ def _schema_text(schema: Schema) -> str:
     return f"schema of {len(schema.columns)} columns, sha256 {schema.fingerprint}\n\n{table}"
 
 
-def _certificate_text(content: Mapping[str, Any]) -> str:
+def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
+    try:
+        return _statement(content)
+    except (LookupError, TypeError, ValueError, AttributeError):  # somebody changed it
+        raise _unknown(path) from None
+
+
+def _statement(content: Mapping[str, Any]) -> str:
     accounting, noise = content["accounting"], content["noise"]
     facts = [
         ("guarantee", content["guarantee"]),

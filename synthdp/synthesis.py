@@ -249,12 +249,11 @@ class Release:
         """Spend the budget on one table."""
         table = PrivateTable(CodedSource(coded), self._ledger, randomness=self._randomness)
         try:
-            model = self._mechanism.release(table, engine=self._engine, report=report)
+            return self._synthesis(table, self._mechanism.release(table, engine=self._engine, report=report))
         except BaseException:
             if rescue is not None and table.released:
                 rescue(self._synthesis(table, None))
             raise
-        return self._synthesis(table, model)
 
     def _synthesis(self, table: PrivateTable, model: Model | None) -> Synthesis:
         certificate = privacy_certificate(

@@ -23,6 +23,7 @@ from synthdp.table.sources import CodedSource
 ROOT = Path(__file__).resolve().parents[1]
 STANDARD = sys.stdlib_module_names
 WORDS = {"synthdp.domain", "synthdp.cliques", "synthdp.factor", "synthdp.measurement", "synthdp.errors"}
+WORDS |= {"synthdp.constraint"}
 KERNEL_DOOR = {"synthdp.privacy.private_table", "synthdp.mechanism"}
 DOORS = {"synthdp", "synthdp.cli", "synthdp.commands", "synthdp.synthesis", "synthdp.archive", "synthdp.show"}
 DOORS |= {"synthdp.progress", "synthdp.registry", "synthdp.__main__"}

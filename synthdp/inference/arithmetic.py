@@ -1,10 +1,11 @@
 """Two arithmetics for belief propagation: plain numbers, and logarithms for extreme ones.
 
 Plain numbers are several times faster. All tables and messages are scaled to have cells of at
-most 1, so nothing overflows. What underflows (below 1e-308) could matter only if everything else
-shrank as much afterwards; so the factors by which messages shrink on each way to the root are
-multiplied up, and beyond 1e-200 `UnderflowDetected` is raised and belief propagation runs again
-with logarithms, where nothing underflows.
+most 1, so nothing overflows. A cell that underflows is off by less than 1e-307. On the way to the
+root such errors are summed over ``n`` cells a message and grow when the message, whose largest
+cell is ``m <= n``, is scaled: by ``n / m`` at most. These factors are multiplied up on each way;
+beyond 1e280, where errors could reach 1e-27 of the whole, `UnderflowDetected` is raised and belief
+propagation runs again with logarithms, where nothing underflows.
 """
 
 from math import inf, log
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Axes = tuple[int, ...]
+_SMALLEST = np.finfo(np.float64).tiny
 
 
 class UnderflowDetected(Exception):  # noqa: N818 - a signal to start over with logarithms, not an error
@@ -26,7 +28,7 @@ class Arithmetic(Protocol):
 
     @property
     def deepest_drop(self) -> float:
-        """Logarithm of the factor by which messages may shrink from a leaf to the root."""
+        """Logarithm of the factor by which messages may fall short of their bounds from a leaf to the root."""
 
     def from_log(self, log_table: Array) -> Array:
         """The table whose natural logarithm is given, and which is not changed."""
@@ -54,7 +56,7 @@ class Arithmetic(Protocol):
 class LinearArithmetic:
     """Plain numbers."""
 
-    deepest_drop = 200 * log(10)
+    deepest_drop = 280 * log(10)
 
     def from_log(self, log_table: Array) -> Array:
         """The table whose natural logarithm is given."""
@@ -78,8 +80,8 @@ class LinearArithmetic:
         return table * message
 
     def quotient(self, table: Array, message: Array) -> Array:
-        """Cell by cell; 0 / 0 is 0."""
-        return np.divide(table, message, out=np.zeros_like(table), where=message > 0)
+        """Cell by cell; 0 / 0 is 0, and so is what underflowed."""
+        return np.divide(table, message, out=np.zeros_like(table), where=message >= _SMALLEST)
 
     def summed(self, table: Array, axes: Axes) -> Array:
         """Sums over some axes."""

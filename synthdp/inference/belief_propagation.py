@@ -1,6 +1,7 @@
 """Exact belief propagation on a junction tree [Lauritzen & Spiegelhalter 1988; Hugin]."""
 
 from collections.abc import Sequence
+from math import log
 from typing import NamedTuple, final
 
 import numpy as np
@@ -25,6 +26,7 @@ class _Edge(NamedTuple):
     shape_in_parent: tuple[int, ...]
     summed_down: Axes
     shape_in_child: tuple[int, ...]
+    log_summed: float
 
 
 @final
@@ -68,12 +70,12 @@ class BeliefPropagation:
             edge = self._edges[child - 1]
             message = arithmetic.summed(tables[child], edge.summed_up)
             collected.append(message)
-            size = _log_size(message, arithmetic, drops, child, edge.parent)
+            size = _log_size(message, arithmetic, edge.log_summed, drops, child, edge.parent)
             log_partition += size
             scaled = arithmetic.scaled(message, size).reshape(edge.shape_in_parent)
             tables[edge.parent] = arithmetic.product(tables[edge.parent], scaled)
         total = arithmetic.summed(tables[0], tuple(range(tables[0].ndim)))
-        size = _log_size(total, arithmetic, drops, 0, 0)
+        size = _log_size(total, arithmetic, log(tables[0].size), drops, 0, 0)
         tables[0] = arithmetic.scaled(tables[0], size)
         for child in range(1, len(tables)):  # parents before children
             edge = self._edges[child - 1]
@@ -101,10 +103,12 @@ class BeliefPropagation:
         return tables, log_scale
 
 
-def _log_size(message: Array, arithmetic: Arithmetic, drops: list[float], child: int, parent: int) -> float:
-    """Logarithm of a message's largest cell; keeps book of how far sizes fell on the way to the root."""
+def _log_size(
+    message: Array, arithmetic: Arithmetic, log_summed: float, drops: list[float], child: int, parent: int
+) -> float:
+    """Logarithm of a message's largest cell; keeps book of how far it fell below the largest it could be."""
     size = arithmetic.log_largest(message)
-    drop = drops[child] + max(-size, 0.0)
+    drop = drops[child] + log_summed - size
     if drop > arithmetic.deepest_drop:
         raise UnderflowDetected
     if size == -np.inf:
@@ -123,6 +127,7 @@ def _edge(tree: JunctionTree, child: int) -> _Edge:
         shape_in_parent=tuple(tree.domain[name] if name in separator else 1 for name in above),
         summed_down=tuple(axis for axis, name in enumerate(above) if name not in separator),
         shape_in_child=tuple(tree.domain[name] if name in separator else 1 for name in below),
+        log_summed=log(tree.domain.size(name for name in below if name not in separator)),
     )
 
 

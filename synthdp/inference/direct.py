@@ -27,7 +27,8 @@ class DirectEstimator(Estimator):
     driver
         The optimiser and its stopping rule.
     max_cells
-        Refuse domains with more cells than this; a fit needs about 32 bytes a cell.
+        Refuse domains with more cells than this; a fit needs about 32 bytes a cell, and for the
+        driver's memory 16 bytes for each measured cell and remembered iterate.
     """
 
     name: ClassVar[str] = "direct"

@@ -52,6 +52,10 @@ class Model(ABC):
             If an attribute is unknown or repeats.
         """
 
+    def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
+        """Many marginals, in the order of ``cliques``; models that can share work between them do."""
+        return [self.marginal(clique) for clique in cliques]
+
     @abstractmethod
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records: for each attribute an integer array of codes of shape ``(n_rows,)``.
@@ -63,8 +67,9 @@ class Model(ABC):
         seed
             Makes the draw repeatable; this is post-processing, so it costs no privacy.
         rounding
-            True: randomised rounding, marginals of the table within about one count a cell of
-            the model's. False: independent draws.
+            True: randomised rounding, which keeps the marginals of the table closer to the model's
+            than chance would: within about one count a cell for each step of the draw. False:
+            independent draws.
         """
 
     @abstractmethod

@@ -5,7 +5,7 @@ which is the member of the exponential family whose potentials live on the measu
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import ClassVar, Self, cast, final
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.belief_propagation import BeliefPropagation
@@ -29,7 +29,7 @@ from synthdp.inference.estimator import (
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.mirror_descent import FitStatus, MirrorDescent, Progress
-from synthdp.inference.queries import tree_marginal
+from synthdp.inference.queries import TreeMarginals
 from synthdp.inference.sampling import sample_tree
 from synthdp.measurement import LinearMeasurement, estimate_total
 
@@ -92,9 +92,13 @@ class MarkovRandomField(Model):
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, in or across the model's cliques."""
-        names = check_clique(self.domain, clique)
-        probabilities = tree_marginal(self._tree, self._beliefs, names)
-        return Factor(self.domain.project(names), probabilities * self._total)
+        return self.marginals([clique])[0]
+
+    def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
+        """Many marginals at once: sums and messages across cliques are shared between them."""
+        checked = [check_clique(self.domain, clique) for clique in cliques]
+        queries = TreeMarginals(self._tree, self._beliefs)
+        return [Factor(self.domain.project(names), queries.marginal(names) * self._total) for names in checked]
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
@@ -109,7 +113,7 @@ class MarkovRandomField(Model):
             "tree": [list(clique) for clique in self._tree.cliques],
             "cliques": [list(clique) for clique in cliques],
             "total": self._total,
-            "status": vars(self._status),
+            "status": asdict(self._status),
         }
         return state, {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
 
@@ -183,11 +187,21 @@ def fit_potentials(
     def marginals(theta: Array) -> Array:
         return total * loss.flatten(oracle.marginals(loss.split(theta)))
 
-    known = warm_start.log_potentials if isinstance(warm_start, MarkovRandomField) else {}
+    known = _known_potentials(tree.domain, warm_start)
     start = [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]
     theta, status = driver.minimise(marginals, loss, loss.flatten(start), total=total, progress=progress)
     potentials = {clique: table.copy() for clique, table in zip(loss.cliques, loss.split(theta), strict=True)}
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
+
+
+def _known_potentials(domain: Domain, warm_start: Model | None) -> Mapping[Clique, Array]:
+    if not isinstance(warm_start, MarkovRandomField):
+        return {}
+    if warm_start.domain != domain:
+        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
+    if not all(np.isfinite(potential).all() for potential in warm_start.log_potentials.values()):
+        raise ParameterError("warm_start: it has impossible cells, which a fit could not leave; start without it")
+    return warm_start.log_potentials
 
 
 @final
@@ -200,7 +214,8 @@ class GraphicalModelEstimator(Estimator):
     driver
         The optimiser and its stopping rule.
     max_cells
-        Refuse trees with more cells than this; a fit needs about 32 bytes a cell.
+        Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
+        driver's memory 16 bytes for each measured cell and remembered iterate.
     """
 
     name: ClassVar[str] = "graphical-model"

@@ -49,11 +49,22 @@ class JunctionTree:
 
     @classmethod
     def from_cliques(cls, domain: Domain, cliques: Sequence[Clique]) -> Self:
-        """The tree of cliques that are the maximal cliques of a tree already."""
-        tree = cls.covering(domain, cliques)
-        if {frozenset(clique) for clique in tree.cliques} != {frozenset(clique) for clique in cliques}:
-            raise ParameterError("cliques: they are not the maximal cliques of a triangulated graph")
-        return tree
+        """The tree of cliques that are the maximal cliques of a tree already; their order is kept if it can be.
+
+        Raises
+        ------
+        ParameterError
+            If they are not the maximal cliques of a triangulated graph over all attributes.
+        """
+        members = [frozenset(clique) for clique in cliques]
+        if {name for clique in members for name in clique} == set(domain.attributes):
+            order, parents = _maximum_spanning_tree(members)
+            tree = cls(domain, tuple(domain.canonical(members[i]) for i in order), tuple(parents))
+            # Each attribute's cliques hang together if and only if it is in one separator less than cliques.
+            surplus = sum(map(len, tree.cliques)) - sum(map(len, tree.separators))
+            if surplus == len(domain) and len(maximal_cliques(tree.cliques)) == len(members):
+                return tree
+        raise ParameterError("cliques: they are not the maximal cliques of a triangulated graph over the domain")
 
     @cached_property
     def separators(self) -> tuple[Clique, ...]:

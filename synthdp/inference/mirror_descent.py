@@ -25,6 +25,9 @@ from synthdp.inference.loss import MarginalLoss
 Marginals = Callable[[Array], Array]
 Progress = Callable[[int, int], None]
 
+_MOST_HALVINGS = 60
+_ROUNDING = 1e-15
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +59,7 @@ class MirrorDescent:
     max_iterations
         Stop here in any case; the status then says that the fit has not converged.
     memory
-        Number of former iterates to combine; 0 gives plain mirror descent.
+        Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror descent.
     """
 
     tolerance: float = 1e-4
@@ -82,13 +85,14 @@ class MirrorDescent:
         progress
             Called with (iterations done, iterations at most).
         """
-        state = _State(marginals, loss, theta, step=1.0 / (total * float(loss.weights.max(initial=1e-300))))
+        step = 1.0 / (total * float(loss.weights.max(initial=1e-300)))
+        state = _State(marginals, loss, theta, step=step, memory=self.memory)
         history = deque([state.current.loss], maxlen=self.window + 1)
         # A loss this far below the noise's own size (half a unit a cell) is zero for every purpose.
         negligible = 1e-9 * loss.n_cells
         n_iterations, converged = 0, loss.n_cells == 0
         while not converged and n_iterations < self.max_iterations:
-            moved = state.advance(self.memory)
+            moved = state.advance()
             n_iterations += 1
             history.append(state.current.loss)
             gain = history[0] - history[-1]
@@ -103,68 +107,84 @@ class MirrorDescent:
 class _State:
     """The current iterate, the differences between the last ones, and the step size."""
 
-    def __init__(self, marginals: Marginals, loss: MarginalLoss, theta: Array, *, step: float) -> None:
+    def __init__(self, marginals: Marginals, loss: MarginalLoss, theta: Array, *, step: float, memory: int) -> None:
         self._marginals = marginals
         self._loss = loss
+        self._scales = np.sqrt(loss.weights)
         self._step = step
-        self._theta_steps: deque[Array] = deque()
-        self._residual_steps: deque[Array] = deque()
-        self._scaled_steps: deque[Array] = deque()
+        self._past = _Differences(memory, theta.size)
         self.current = self._evaluate(theta)
 
-    def advance(self, memory: int) -> bool:
+    def advance(self) -> bool:
         """Take one accelerated step, or a plain one if that fails; False if neither lowers the loss."""
-        if memory and self._theta_steps:
-            theta, residual = self._best_combination()
-            candidate = self._evaluate(theta - self._step * self._loss.weights * residual)
+        if self._past.size:
+            weights = self._past.best_weights()
+            theta = self.current.theta + weights @ self._past.theta[: self._past.size]
+            scaled = self._scales * self.current.residual + weights @ self._past.scaled[: self._past.size]
+            candidate = self._evaluate(theta - self._step * self._scales * scaled)
             if candidate.loss < self.current.loss:
-                self._move(candidate, memory)
+                self._move(candidate)
                 self._step *= 1.1
                 return True
-        self._forget()
-        return self._plain_step(memory)
+        self._past.forget()
+        return self._plain_step()
 
-    def _plain_step(self, memory: int) -> bool:
+    def _plain_step(self) -> bool:
         gradient = self._loss.weights * self.current.residual
-        while self._step > 1e-300:
+        for _ in range(_MOST_HALVINGS):
             candidate = self._evaluate(self.current.theta - self._step * gradient)
             decrease = float(np.dot(gradient, self.current.residual - candidate.residual))
             if candidate.loss <= self.current.loss - 0.5 * decrease and candidate.loss < self.current.loss:
-                self._move(candidate, memory)
+                self._move(candidate)
                 return True
-            if np.array_equal(candidate.theta, self.current.theta):
+            if abs(decrease) <= _ROUNDING * self.current.loss:
                 break
             self._step *= 0.5
         return False
-
-    def _best_combination(self) -> tuple[Array, Array]:
-        """Potentials and (linearised) residual of the affine combination with the least loss."""
-        scaled = np.stack(self._scaled_steps)
-        gram = scaled @ scaled.T
-        norms = np.sqrt(np.diag(gram))
-        norms[norms == 0] = 1.0
-        target = scaled @ (np.sqrt(self._loss.weights) * self.current.residual)
-        regularised = gram / np.outer(norms, norms) + 1e-7 * np.eye(len(norms))
-        weights = -np.linalg.solve(regularised, target / norms) / norms
-        theta = self.current.theta + np.tensordot(weights, np.stack(self._theta_steps), 1)
-        residual = self.current.residual + np.tensordot(weights, np.stack(self._residual_steps), 1)
-        return theta, residual
 
     def _evaluate(self, theta: Array) -> _Iterate:
         residual = self._loss.residual(self._marginals(theta))
         return _Iterate(theta, residual, self._loss.of_residual(residual))
 
-    def _move(self, candidate: _Iterate, memory: int) -> None:
-        residual_step = candidate.residual - self.current.residual
-        self._theta_steps.append(candidate.theta - self.current.theta)
-        self._residual_steps.append(residual_step)
-        self._scaled_steps.append(np.sqrt(self._loss.weights) * residual_step)
-        while len(self._theta_steps) > max(memory, 1):
-            self._theta_steps.popleft()
-            self._residual_steps.popleft()
-            self._scaled_steps.popleft()
+    def _move(self, candidate: _Iterate) -> None:
+        residual = self._scales * candidate.residual
+        step = residual - self._scales * self.current.residual
+        self._past.add(candidate.theta - self.current.theta, step, residual)
         self.current = candidate
 
-    def _forget(self) -> None:
-        for steps in (self._theta_steps, self._residual_steps, self._scaled_steps):
-            steps.clear()
+
+class _Differences:
+    """The last steps in the potentials, and in the residual scaled to noise of size 1, as rows of two tables."""
+
+    def __init__(self, memory: int, n_cells: int) -> None:
+        self.size = 0
+        self.theta = np.empty((memory, n_cells))
+        self.scaled = np.empty((memory, n_cells))
+        self._gram = np.empty((memory, memory))
+        self._target = np.empty(memory)
+        self._oldest = 0
+
+    def add(self, theta_step: Array, scaled_step: Array, scaled_residual: Array) -> None:
+        """Remember a step that led to a residual, in the place of the oldest one if all are taken."""
+        memory = len(self.theta)
+        if memory == 0:
+            return
+        slot = self.size if self.size < memory else self._oldest
+        self._oldest = (slot + 1) % memory
+        self.size = max(self.size, slot + 1)
+        self.theta[slot], self.scaled[slot] = theta_step, scaled_step
+        products = self.scaled[: self.size] @ scaled_step
+        self._gram[slot, : self.size] = self._gram[: self.size, slot] = products
+        self._target[: self.size] = self.scaled[: self.size] @ scaled_residual
+
+    def best_weights(self) -> Array:
+        """Multiples of the steps that, added to the current residual, make it smallest."""
+        gram = self._gram[: self.size, : self.size]
+        norms = np.sqrt(np.diag(gram))
+        norms[norms == 0] = 1.0
+        regularised = gram / np.outer(norms, norms) + 1e-7 * np.eye(self.size)
+        return np.asarray(-np.linalg.solve(regularised, self._target[: self.size] / norms) / norms)
+
+    def forget(self) -> None:
+        """Start over."""
+        self.size = self._oldest = 0

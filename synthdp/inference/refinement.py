@@ -122,31 +122,37 @@ def estimate_refined(
     """
     groups: dict[str, NDArray[np.int64]] = {}
     for measurement in measurements:
-        for name, merging in (measurement.coarsening.groups if measurement.coarsening else {}).items():
+        measurement.check_fits(domain)
+        for name, merging in _mergings(measurement).items():
             if not np.array_equal(groups.setdefault(name, merging), merging):
                 raise ParameterError(f"measurements: they merge the levels of {name!r} in different ways")
-    if not groups:
-        return engine.estimate(domain, measurements, progress=progress)
     coarsening = Coarsening(groups)
     merged = [_merged(measurement, coarsening) for measurement in measurements]
     coarse = engine.estimate(coarsening.domain(domain), merged, progress=progress)
+    if not groups:
+        return coarse
     shares = {name: _shares(name, merging, measurements) for name, merging in groups.items()}
     return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
 
 
+def _mergings(measurement: LinearMeasurement) -> Mapping[str, NDArray[np.int64]]:
+    """The groups of each attribute whose levels the measurement merges."""
+    return measurement.coarsening.groups if measurement.coarsening else {}
+
+
 def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMeasurement:
     """The measurement over levels merged as ``coarsening`` says, whatever it has merged already."""
-    done = measurement.coarsening.groups if measurement.coarsening else {}
+    done = _mergings(measurement)
     rest = Coarsening({name: groups for name, groups in coarsening.groups.items() if name not in done})
     plain = LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
-    return plain.coarsened(rest)
+    return plain.coarsened(rest) if rest.groups.keys() & set(measurement.clique) else plain
 
 
 def _shares(name: str, groups: NDArray[np.int64], measurements: Sequence[LinearMeasurement]) -> Array:
     """Share of each level in its group, from the unmerged one-way measurements of the attribute."""
     weights = np.zeros(groups.size)
     for measurement in measurements:
-        if measurement.clique == (name,) and measurement.coarsening is None:
+        if measurement.clique == (name,) and name not in _mergings(measurement):
             weights += measurement.values / measurement.variance
     weights = np.maximum(weights, 0.0)
     sums = np.bincount(groups, weights=weights)[groups]

@@ -3,8 +3,10 @@
 Each clique draws the attributes that its parent does not have, given those that it has. All rows
 with the same given values form a group. Randomised rounding gives every cell of a group the
 floor of its expected number of rows and spreads the remainder by systematic sampling (one
-uniform offset a group along the running sum): each count is within one of what is expected, and
-right on average. Which rows of a group get which value is a fresh random permutation: without
+uniform offset a group along the running sum): each count is within one of what is expected in its
+group, right on average, and 0 where the weight is 0. Sums over many groups add up such errors,
+like the square root of the number of groups: far below what independent draws would give as long
+as groups have more than a few rows. Which rows of a group get which value is a fresh random permutation: without
 it, columns that follow each other would be falsely correlated.
 """
 
@@ -59,13 +61,11 @@ def draw_values(table: Array, groups: IntArray, *, generator: np.random.Generato
     """
     n_groups, n_values = table.shape
     totals = np.bincount(groups, minlength=n_groups)
-    sums = table.sum(axis=1, keepdims=True)
-    # A group of weight 0 is never reached up to rounding error; whoever gets there is spread evenly.
-    shares = np.divide(table, sums, out=np.full_like(table, 1.0 / n_values), where=sums > 0)
-    if rounding:
-        counts = round_counts(shares * totals[:, None], totals, generator=generator)
-    else:
-        counts = generator.multinomial(totals, shares)
+    possible = table.any(axis=1, keepdims=True)
+    if not possible.all():
+        # A group of weight 0 is never reached up to rounding error; whoever gets there is spread evenly.
+        table = np.where(possible, table, 1.0)
+    counts = (round_counts if rounding else draw_counts)(table, totals, generator=generator)
     shuffled = generator.permutation(groups.size)
     rows = shuffled[stable_order(groups[shuffled], n_groups)]
     values = np.empty(groups.size, dtype=np.int64)
@@ -73,21 +73,33 @@ def draw_values(table: Array, groups: IntArray, *, generator: np.random.Generato
     return values
 
 
-def round_counts(expected: Array, totals: IntArray, *, generator: np.random.Generator) -> IntArray:
-    """Integer counts within one of ``expected``, unbiased, whose rows sum to ``totals``.
+def round_counts(table: Array, totals: IntArray, *, generator: np.random.Generator) -> IntArray:
+    """Integer counts within one of their expectation, unbiased, whose rows sum to ``totals``.
 
     Parameters
     ----------
-    expected
-        Shape ``(n_groups, n_values)``, row sums equal to ``totals`` up to rounding error.
+    table
+        Weights of shape ``(n_groups, n_values)``, in each row some above 0.
     totals
         Shape ``(n_groups,)``.
     """
     offsets = generator.random(len(totals))[:, None]
-    running = np.floor(np.cumsum(expected, axis=1) + offsets).astype(np.int64)
-    running = np.minimum(running, totals[:, None])
-    running[:, -1] = totals
-    return np.diff(running, axis=1, prepend=0)
+    running = np.cumsum(table, axis=1)
+    running /= running[:, -1:]  # exactly 1 from the last possible value on
+    running *= totals[:, None]
+    running += offsets
+    counts = np.minimum(running.astype(np.int64), totals[:, None])
+    return np.diff(counts, axis=1, prepend=0)
+
+
+def draw_counts(table: Array, totals: IntArray, *, generator: np.random.Generator) -> IntArray:
+    """Multinomial counts; parameters as in `round_counts`."""
+    # The last value gets what rounding error leaves over, so it must not be an impossible one.
+    order = np.argsort(table, axis=1)
+    shares = np.take_along_axis(table / table.sum(axis=1, keepdims=True), order, axis=1)
+    counts = np.empty(table.shape, dtype=np.int64)
+    np.put_along_axis(counts, order, generator.multinomial(totals, shares), axis=1)
+    return counts
 
 
 def stable_order(groups: IntArray, n_groups: int) -> IntArray:

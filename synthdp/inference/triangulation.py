@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import log
+from math import fsum, log
 from typing import final
 
 from synthdp.cliques import Clique
@@ -71,13 +71,11 @@ def _eliminate(
 def _fill_weight(graph: _Graph, weights: dict[str, float], name: str) -> float:
     """Weight of the edges that eliminating an attribute would add; ties by the clique's size."""
     neighbours = graph[name]
-    missing = 0.0
-    for other in neighbours:
-        absent = neighbours - graph[other]
-        missing += weights[other] * (sum(weights[third] for third in absent) - weights[other])
-    return missing + 1e-6 * _clique_weight(graph, weights, name)
+    missing = (weights[other] * weights[third] for other in neighbours for third in neighbours - graph[other] - {other})
+    return fsum(missing) + 1e-6 * _clique_weight(graph, weights, name)
 
 
 def _clique_weight(graph: _Graph, weights: dict[str, float], name: str) -> float:
     """Logarithm of the number of cells of the clique that eliminating an attribute forms."""
-    return weights[name] + sum(weights[other] for other in graph[name])
+    # fsum does not depend on the order of the set, which changes from process to process.
+    return fsum((weights[name], *(weights[other] for other in graph[name])))

@@ -1,16 +1,22 @@
 """Conversion between (epsilon, delta) and zero-concentrated differential privacy [BS16, CKS20]."""
 
 from fractions import Fraction
-from math import exp, inf, isfinite, log, log1p, nextafter
+from math import exp, inf, log, log1p, nextafter
 from sys import float_info
 
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, PrivacyError
+
+LARGEST_EPSILON = 1e9
+"""Far beyond any protection; larger numbers are taken for mistakes."""
+
+SMALLEST_RHO = 2.0**-70
+"""Budgets below this cannot be split into measurements whose noise fits into 64-bit counts."""
 
 
 def check_budget(*, epsilon: float, delta: float) -> None:
-    """Raise `ParameterError` unless 0 < epsilon < inf and 0 < delta < 1."""
-    if not (isfinite(epsilon) and epsilon > 0):
-        raise ParameterError(f"epsilon is {epsilon}; give a finite number above 0, for instance 1")
+    """Raise `ParameterError` unless epsilon is above 0 and at most 1e9, and 0 < delta < 1."""
+    if not 0 < epsilon <= LARGEST_EPSILON:
+        raise ParameterError(f"epsilon is {epsilon}; give a finite number above 0 and at most 1e9, for instance 1")
     if not 0 < delta < 1:
         raise ParameterError(
             f"delta is {delta}; give a number above 0 and far below 1 / (number of records), for instance 1e-9"
@@ -79,7 +85,9 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
     Raises
     ------
     ParameterError
-        If epsilon is not finite and above 0, or delta not strictly between 0 and 1.
+        If epsilon is not above 0 and at most 1e9, or delta not strictly between 0 and 1.
+    PrivacyError
+        If they are so small that noise would drown any count.
 
     >>> round(float(zcdp_rho(epsilon=1.0, delta=1e-9)), 6)
     0.014973
@@ -97,8 +105,6 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
             low = rho
         else:
             high = rho
-    if low == 0.0:
-        raise ParameterError(
-            f"epsilon {epsilon} with delta {delta} leaves no budget at all; give a larger epsilon or delta"
-        )
+    if low < SMALLEST_RHO:
+        raise PrivacyError(f"epsilon {epsilon} with delta {delta} allows nothing to be measured; give more of either")
     return Fraction(low)

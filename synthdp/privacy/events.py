@@ -28,8 +28,10 @@ def exact_rho(rho: Fraction | float) -> Fraction:
         exact = Fraction(int(rho.numerator), int(rho.denominator))
     else:
         exact = Fraction(float(rho)) if isfinite(rho) else Fraction(0)
-    if not 0 < exact <= 2**80:
-        raise ParameterError(f"rho is {rho}; give a number above 0 and at most 2^80")
+    if exact > 2**80:
+        raise ParameterError("rho is above 2^80; give a number above 0 and at most 2^80")
+    if exact <= 0:
+        raise ParameterError(f"rho is {float(rho)}; give a number above 0 and at most 2^80")
     return exact
 
 

@@ -112,7 +112,7 @@ class PrivateTable:
         merging = _restricted(coarsening, names)
         event = MarginalEvent.costing(exact_rho(rho), clique=names, adjacency=self._ledger.adjacency)
         if event.sigma_squared > MAX_SIGMA_SQUARED:
-            raise ParameterError(f"rho is {rho}; that is too little for a measurement")
+            raise ParameterError(f"rho is {float(rho)}; that is too little for a measurement")
         self._ledger.charge(event)
         noise = discrete_gaussian(sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
         values = self._counts(names, merging) + noise.reshape(shape)

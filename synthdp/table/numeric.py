@@ -223,7 +223,8 @@ class NumberColumn(NumericColumn):
         return np.clip(value_at(points, self.decimals or 0), *self._bounds)
 
     def _texts(self, values: NDArray[np.float64]) -> Sequence[str]:
-        return list(map(repr, values.tolist()))
+        # always the same number of decimals, as most systems write a column
+        return list(map(f"{{:.{max(self.decimals or 0, 0)}f}}".format, values.tolist()))
 
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
         """Numbers as ``float64``; NaN where missing."""

@@ -151,14 +151,19 @@ def write_frame(frame: pd.DataFrame, path: str | PathLike[str], *, force: bool) 
     if kind is Format.PARQUET:
         import_pyarrow()
     with write_atomically(path, force=force) as stream:
-        if kind is Format.PARQUET:
-            _write_parquet(frame, stream)
-        elif kind is Format.CSV_GZ:
-            # no name and no time in the header: the same table gives the same file
-            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as packed:
-                _write_csv(frame, packed)
-        else:
-            _write_csv(frame, stream)
+        write_rows(frame, stream, kind)
+
+
+def write_rows(frame: pd.DataFrame, stream: BinaryIO, kind: Format) -> None:
+    """Write a table to an open stream; see `write_frame`."""
+    if kind is Format.PARQUET:
+        _write_parquet(frame, stream)
+    elif kind is Format.CSV_GZ:
+        # no name and no time in the header: the same table gives the same file
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as packed:
+            _write_csv(frame, packed)
+    else:
+        _write_csv(frame, stream)
 
 
 class _LineFeeds:

@@ -1,0 +1,135 @@
+"""Triangulation and junction trees against networkx."""
+
+import subprocess
+import sys
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_inference import clique_sets, domains
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference import triangulation
+from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.triangulation import triangulate
+
+
+def graph_of(domain, cliques):
+    graph = nx.Graph()
+    graph.add_nodes_from(domain.attributes)
+    for clique in cliques:
+        graph.add_edges_from(combinations(clique, 2))
+    return graph
+
+
+@st.composite
+def problems(draw):
+    domain = draw(domains(most=8))
+    return domain, draw(clique_sets(domain, most=9))
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems())
+def test_elimination_fills_to_a_chordal_graph_that_holds_the_measured_one(problem):
+    domain, cliques = problem
+    elimination = triangulate(domain, cliques)
+    assert sorted(elimination.order) == sorted(domain.attributes)
+    filled = graph_of(domain, elimination.cliques)
+    assert nx.is_chordal(filled)
+    assert all(filled.has_edge(*edge) for edge in graph_of(domain, cliques).edges)
+    if nx.is_chordal(graph_of(domain, cliques)):  # least fill finds a perfect order where there is one
+        assert nx.utils.graphs_equal(graph_of(domain, _least_fill(domain, cliques).cliques), graph_of(domain, cliques))
+
+
+def _least_fill(domain, cliques):
+    graph = triangulation.interaction_graph(domain, cliques)
+    return triangulation._eliminate(graph, dict.fromkeys(graph, 1.0), triangulation._fill_weight)
+
+
+@pytest.mark.parametrize("name", ["_fill_weight", "_clique_weight"])
+@pytest.mark.parametrize("seed", range(30))
+def test_costs_are_up_to_date_at_every_step(seed, name):
+    """The same order as with all costs computed anew before each step."""
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple("abcdefghijkl"), tuple(int(size) for size in rng.integers(2, 9, 12)))
+    cliques = [pair for pair in combinations(domain.attributes, 2) if rng.random() < 0.3]
+    cost = getattr(triangulation, name)
+    weights = {name: float(np.log(domain[name])) for name in domain.attributes}
+    graph = triangulation.interaction_graph(domain, cliques)
+    order = triangulation._eliminate(graph, weights, cost).order
+    for chosen in order:
+        assert cost(graph, weights, chosen) == min(cost(graph, weights, other) for other in graph)
+        neighbours = graph.pop(chosen)
+        for other in neighbours:
+            graph[other] = (graph[other] | neighbours) - {other, chosen}
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems())
+def test_junction_trees_have_the_maximal_cliques_and_running_intersection(problem):
+    domain, cliques = problem
+    tree = JunctionTree.covering(domain, cliques)
+    filled = graph_of(domain, tree.cliques)
+    assert nx.is_chordal(filled)
+    assert sorted(map(sorted, tree.cliques)) == sorted(map(sorted, nx.chordal_graph_cliques(filled)))
+    assert all(tree.position_of(clique) is not None for clique in cliques)
+    assert tree.parents[0] == -1
+    assert all(0 <= parent < child for child, parent in enumerate(tree.parents) if child)
+    joined = nx.Graph()
+    joined.add_nodes_from(range(len(tree.cliques)))
+    joined.add_edges_from((child, parent) for child, parent in enumerate(tree.parents) if child)
+    assert nx.is_tree(joined)
+    for name in domain.attributes:
+        assert nx.is_connected(joined.subgraph(i for i, clique in enumerate(tree.cliques) if name in clique))
+    for clique, parent, separator in zip(tree.cliques, tree.parents, tree.separators, strict=True):
+        shared = set(clique) & set(tree.cliques[parent]) if parent >= 0 else set()
+        assert separator == domain.canonical(shared)
+    assert tree.n_cells() == sum(int(np.prod([domain[n] for n in clique])) for clique in tree.cliques)
+    assert JunctionTree.from_cliques(domain, tree.cliques) == tree
+
+
+@pytest.mark.parametrize(
+    "cliques",
+    [[], [("a", "b")], [("a", "b"), ("b", "c"), ("c", "a")], [("a", "b", "c"), ("a",)], [("a", "b"), ("b",), ("c",)]],
+)
+def test_cliques_of_no_triangulated_graph_are_refused(cliques):
+    with pytest.raises(ParameterError, match="not the maximal cliques"):
+        JunctionTree.from_cliques(Domain(("a", "b", "c"), (2, 2, 2)), cliques)
+
+
+def test_a_domain_without_attributes_is_refused():
+    with pytest.raises(ParameterError, match="no attributes"):
+        JunctionTree.covering(Domain((), ()), [])
+
+
+def test_the_better_of_two_heuristics_is_kept():
+    """A large attribute in a cycle is not joined with others while small ones can be."""
+    domain = Domain(("large", "b", "c", "d", "e"), (1000, 2, 2, 2, 2))
+    ring = [("large", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "large")]
+    tree = JunctionTree.covering(domain, ring)
+    assert sum("large" in clique for clique in tree.cliques) == 1
+    assert tree.n_cells() == 1000 * 4 + 8 + 8
+
+
+def test_trees_do_not_depend_on_the_hash_seed():
+    program = """
+import random
+from synthdp.domain import Domain
+from synthdp.inference.junction_tree import JunctionTree
+chance = random.Random(0)
+for _ in range(60):
+    names = [f"attribute {i}" for i in range(14)]
+    domain = Domain(names, [chance.choice([3, 7, 10, 13]) for _ in names])
+    print(JunctionTree.covering(domain, [tuple(chance.sample(names, 3)) for _ in range(14)]).cliques)
+"""
+    outputs = set()
+    for seed in "123":
+        done = subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1

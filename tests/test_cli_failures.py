@@ -1,0 +1,408 @@
+"""Runs that end early: Ctrl-C in every phase, full disks, unforeseen errors; and what becomes of what was paid for."""
+
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, names_in, rescued_path, run_arguments
+from synthdp.mechanisms import mst
+
+import synthdp
+from synthdp import archive, commands, synthesis
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.table import writing
+
+CENSUS = Path(__file__).resolve().parents[1] / "data"
+INPUTS = ["in.csv", "schema.json"]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    lay_out(folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def charged(monkeypatch):
+    """The cost of every event that the ledger let through."""
+    costs = []
+    charge = PrivacyLedger.charge
+
+    def watched(ledger, event):
+        charge(ledger, event)
+        costs.append(Fraction(event.rho))
+
+    monkeypatch.setattr(PrivacyLedger, "charge", watched)
+    return costs
+
+
+def failing(function, failure, *, after=0, on=None):
+    """The function, but the call after ``after`` calls (or on arguments that ``on`` accepts) raises."""
+    calls = []
+
+    def wrapped(*arguments, **options):
+        if on is None or on(*arguments):
+            calls.append(1)
+            if len(calls) == after + 1:
+                raise failure
+        return function(*arguments, **options)
+
+    return wrapped
+
+
+def assert_rescued(place, outcome, charged, *, folder=None):
+    """What was paid for is in one file, which can be shown and sampled and says what was spent."""
+    path = Path(rescued_path(outcome))
+    assert path == Path(folder or "", "synthdp" if folder else "out.csv").with_name(path.name)
+    certificate = synthdp.load(path).certificate
+    assert certificate["accounting"]["rho_spent"] == float(sum(charged))
+    assert len(certificate["events"]) == len(charged)
+    assert certificate["is_private"] is True
+    assert invoke("show", path).code == 0
+    assert invoke("sample", path, "-o", "rescued.csv", "--rows", "7", "--seed", "1").code == 0
+    assert len((place / "rescued.csv").read_text().splitlines()) == 8
+    return certificate
+
+
+BEFORE_PAYING = {
+    "parsing arguments": ("synthdp.cli._parser", 0),
+    "loading code": ("synthdp.cli.import_module", 0),
+    "checking outputs": ("synthdp.commands.check_writable", 1),
+    "reading the schema": ("synthdp.commands.Schema.load", 0),
+    "opening the table": ("synthdp.commands.open_table", 0),
+    "converting the budget": ("synthdp.privacy.ledger.zcdp_rho", 0),
+    "reading": ("synthdp.table.files.checked_block", 0),
+    "encoding": ("synthdp.table.files.encode", 0),
+    "before the first measurement": ("synthdp.privacy.private_table.PrivateTable.measure", 0),
+    "paying": ("synthdp.privacy.ledger.PrivacyLedger.charge", 0),
+}
+
+
+@pytest.mark.parametrize(("target", "after"), BEFORE_PAYING.values(), ids=BEFORE_PAYING)
+def test_ctrl_c_before_anything_is_paid_leaves_nothing(target, after, place, monkeypatch):
+    owner, _, name = target.rpartition(".")
+    owner = monkeypatch_owner(owner)
+    monkeypatch.setattr(owner, name, failing(getattr(owner, name), KeyboardInterrupt(CANARY), after=after))
+    outcome = invoke(*run_arguments("--save", "m.synthdp"))
+    assert_one_line(outcome, 130)
+    assert outcome.err == "synthdp: interrupted\n"
+    assert names_in(place) == INPUTS
+
+
+def monkeypatch_owner(path):
+    """The module or class of that dotted name."""
+    module, _, attribute = path.rpartition(".")
+    return (
+        getattr(sys.modules[module], attribute)
+        if module in sys.modules and path not in sys.modules
+        else sys.modules[path]
+    )
+
+
+AFTER_PAYING = {
+    "after 1 measurement": ((PrivateTable, "measure"), {"after": 1}),
+    "after 3 measurements": ((PrivateTable, "measure"), {"after": 3}),
+    "between paying and counting": ((PrivateTable, "_counts"), {"after": 2}),
+    "selecting": ((PrivateTable, "select"), {"after": 0}),
+    "selecting again": ((PrivateTable, "select"), {"after": 1}),
+    "measuring pairs": ((PrivateTable, "measure"), {"after": 4}),
+    "fitting": ((mst, "estimate_refined"), {}),
+    "certifying": ((synthesis, "privacy_certificate"), {}),
+    "saving": ((archive, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
+    "sampling": ((synthesis.Synthesis, "sample"), {}),
+    "decoding": ((synthesis, "decode"), {}),
+    "opening the output": ((commands, "write_atomically"), {}),
+    "writing": ((commands, "write_rows"), {}),
+    "writing the last row": ((commands, "_flush"), {}),
+    "opening the certificate": ((commands, "write_atomically"), {"after": 1}),
+    "writing the certificate": ((commands, "_flush"), {"after": 1}),
+}
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize(("target", "when"), AFTER_PAYING.values(), ids=AFTER_PAYING)
+def test_ctrl_c_after_something_was_paid_keeps_it(target, when, output, place, charged, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(*target, failing(getattr(*target), KeyboardInterrupt(), **when))
+        options = ("--save", "m.synthdp") if when.get("on") else ()
+        outcome = invoke(*run_arguments(*options, output=output))
+    assert_one_line(outcome, 130)
+    assert outcome.err.startswith("synthdp: interrupted; what was paid for is kept: synthdp sample ")
+    kept = f"{output}.rescued.synthdp"
+    assert names_in(place) == sorted([*INPUTS, kept])
+    Path(kept).rename("out.csv.rescued.synthdp")
+    outcome = type(outcome)(outcome.code, outcome.out, outcome.err.replace(kept, "out.csv.rescued.synthdp"))
+    assert_rescued(place, outcome, charged)
+
+
+def test_what_is_saved_already_is_not_saved_twice(place, charged, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+        outcome = invoke(*run_arguments("--save", "my model's.synthdp"))
+    assert_one_line(outcome, 130)
+    assert names_in(place) == sorted([*INPUTS, "my model's.synthdp"])
+    assert "synthdp sample 'my model'\"'\"'s.synthdp' -o OUT" in outcome.err
+    spent = synthdp.load("my model's.synthdp").certificate["accounting"]["rho_spent"]
+    assert spent == pytest.approx(float(sum(charged)), rel=1e-15)
+
+
+def test_an_earlier_rescue_is_not_overwritten(place, charged, monkeypatch):
+    monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt(), on=lambda *_: True))
+    contents = []
+    for number in range(3):
+        monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+        charged.clear()
+        outcome = invoke(*run_arguments("--force"))
+        path = rescued_path(outcome)
+        assert path == ("out.csv.rescued.synthdp" if not number else f"out.csv-{number + 1}.rescued.synthdp")
+        contents.append(Path(path).read_bytes())
+    assert len(set(contents)) == 3
+    assert Path("out.csv.rescued.synthdp").read_bytes() == contents[0]
+    assert len(names_in(place)) == 5
+
+
+def test_the_last_step_cannot_be_interrupted(place, monkeypatch):
+    """From the moment that both files are complete Ctrl-C is ignored: both get their names, or none."""
+    move = writing._move
+
+    def interrupted(*arguments, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        move(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    handler = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(writing, "_move", interrupted)
+    assert invoke(*run_arguments()).code == 0
+    assert names_in(place) == sorted([*INPUTS, "out.csv", "out.csv.privacy.json"])
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_old_outputs_stay_if_a_run_fails(force, place, monkeypatch):
+    for name in ("out.csv", "out.csv.privacy.json") if force else ():
+        (place / name).write_text("old")
+    monkeypatch.setattr(commands, "_flush", failing(commands._flush, KeyboardInterrupt(), after=1))
+    assert invoke(*run_arguments(*force)).code == 130
+    assert [(place / name).read_text() for name in names_in(place) if "out" in name and "rescued" not in name] == [
+        "old",
+        "old",
+    ][: 2 * len(force)]
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(place, charged, monkeypatch):
+    def intrude(stream):
+        flush(stream)
+        (place / "out.csv").write_text("somebody else's")
+
+    flush = commands._flush
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "_flush", intrude)
+        outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 1)
+    assert names_in(place) == sorted([*INPUTS, "out.csv", "out.csv.rescued.synthdp"])
+    assert (place / "out.csv").read_text() == "somebody else's"
+    assert_rescued(place, outcome, charged)
+
+
+def test_so_little_budget_that_the_number_of_rows_is_noise(place, charged, monkeypatch):
+    """Else the table would have as many rows as the noise says, which fill any memory."""
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "MAX_DEFAULT_ROWS", 50)
+        outcome = invoke(*run_arguments(epsilon="100"))
+    assert_one_line(outcome, 2)
+    assert "--rows" in outcome.err
+    assert_rescued(place, outcome, charged)
+
+
+# ---- SIGINT from outside
+
+_SLOW_RUN = """
+import sys, synthdp.cli
+load = synthdp.cli.import_module
+def announced(name):
+    print("started", flush=True)
+    return load(name)
+synthdp.cli.import_module = announced
+synthdp.cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(not CENSUS.is_dir(), reason="the sample is not there")
+@pytest.mark.parametrize("delay", [0.0, 0.15, 0.4, 0.6, 0.8, 1.3])
+def test_sigint_ends_a_real_run_in_one_line(delay, tmp_path):
+    arguments = run_arguments("--rows", "3000000", source=CENSUS / "census.csv", schema=CENSUS / "census.schema.json")
+    with subprocess.Popen(
+        [sys.executable, "-c", _SLOW_RUN, *map(str, arguments)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout.readline() == b"started\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        err = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert re.fullmatch(r"synthdp: interrupted(; what was paid for is kept: synthdp sample \S+ -o OUT)?\n", err)
+    left = names_in(tmp_path)
+    assert left == ([] if "kept" not in err else ["out.csv.rescued.synthdp"])
+    for name in left:
+        assert synthdp.load(tmp_path / name).certificate["accounting"]["rho_spent"] > 0
+
+
+# ---- full disks
+
+
+@pytest.fixture
+def spare(tmp_path, monkeypatch):
+    """Where temporary files go."""
+    folder = tmp_path / "spare"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def full(monkeypatch, is_full):
+    """Make the disk full for the files whose place ``is_full`` accepts."""
+    fsync = os.fsync
+
+    def refuse(descriptor):
+        if is_full(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), CANARY)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+
+
+@pytest.mark.parametrize("options", [(), ("--save", "m.synthdp")])
+@pytest.mark.parametrize("output", ["out.csv", "out.csv.gz", "out.parquet"])
+def test_a_full_disk_keeps_what_was_paid_for_elsewhere(options, output, place, spare, charged, monkeypatch):
+    with monkeypatch.context() as patch:
+        full(patch, lambda path: place in path.parents)
+        outcome = invoke(*run_arguments(*options, output=output))
+    assert_one_line(outcome, 1)
+    assert "no space left on device" in outcome.err
+    assert names_in(place) == INPUTS
+    assert_rescued(place, outcome, charged, folder=spare)
+
+
+def test_a_disk_that_is_full_for_the_certificate(place, charged, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "_flush", failing(commands._flush, OSError(errno.ENOSPC, "No space"), after=1))
+        outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 1)
+    assert "'out.csv.privacy.json': it cannot be written: no space" in outcome.err
+    assert names_in(place) == sorted([*INPUTS, "out.csv.rescued.synthdp"])
+    assert_rescued(place, outcome, charged)
+
+
+def test_a_disk_that_is_full_everywhere(place, spare, monkeypatch):
+    full(monkeypatch, lambda _path: True)
+    outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 1)
+    assert outcome.err.endswith("; what was paid for could not be kept anywhere\n")
+    assert (names_in(place), names_in(spare)) == (INPUTS, [])
+
+    def refuse():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refuse)  # what it does when it cannot write anywhere
+    outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 1)
+    assert "no space left on device" in outcome.err
+
+
+@pytest.mark.parametrize(("limit", "is_kept"), [(100, False), (60_000, True)])
+def test_a_real_limit_on_files(limit, is_kept, place, spare):
+    script = (
+        f"import resource, sys, tempfile; tempfile.tempdir = {str(spare)!r}; from synthdp.cli import main;"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); main(sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", script, *run_arguments("--rows", "100000")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "'out.csv': it cannot be written: file too large" in done.stderr
+    assert names_in(place) == sorted([*INPUTS, *["out.csv.rescued.synthdp"] * is_kept])
+    assert names_in(spare) == []
+    if is_kept:
+        assert invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "3").code == 0
+
+
+# ---- unforeseen errors
+
+
+def unforeseen():
+    error = RuntimeError(f"cannot handle {CANARY}\nin row 7")
+    error.add_note(f"while reading {CANARY}")
+    return error
+
+
+PLACES = {
+    "reading": ((commands, "encode_rows"), False),
+    "fitting": ((mst, "estimate_refined"), True),
+    "decoding": ((synthesis, "decode"), True),
+}
+
+
+@pytest.mark.parametrize(("target", "is_paid"), PLACES.values(), ids=PLACES)
+def test_the_text_of_an_unforeseen_error_is_not_shown(target, is_paid, place, charged, monkeypatch):
+    monkeypatch.delenv("SYNTHDP_DEBUG", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(*target, failing(getattr(*target), unforeseen()))
+        outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 1)
+    assert "internal error (RuntimeError)" in outcome.err
+    assert "row 7" not in outcome.err
+    if is_paid:
+        assert_rescued(place, outcome, charged)
+    else:
+        assert names_in(place) == INPUTS
+
+
+def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypatch):
+    monkeypatch.setenv("SYNTHDP_DEBUG", "1")
+    monkeypatch.setattr(commands, "encode_rows", failing(None, unforeseen()))
+    with pytest.raises(RuntimeError, match=CANARY):
+        invoke(*run_arguments())
+    assert names_in(place) == INPUTS
+
+
+def test_running_out_of_memory_is_one_line(place, charged, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(synthesis, "decode", failing(None, MemoryError(CANARY)))
+        outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 1)
+    assert "out of memory" in outcome.err
+    assert_rescued(place, outcome, charged)
+
+
+def test_a_rescue_that_fails_does_not_hide_why_the_run_failed(place, monkeypatch):
+    monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+    monkeypatch.setattr(commands, "_unused", failing(None, MemoryError(CANARY)))
+    outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 130)
+    assert outcome.err == "synthdp: interrupted; what was paid for could not be kept anywhere\n"
+    assert names_in(place) == INPUTS
+
+
+def test_warnings_are_as_before_after_a_run(place):
+    """And none of them is shown: their texts may hold values."""
+    before = list(warnings.filters)
+    lay_out(place, table=HEADER + f"{CANARY},1e400,01\n" * 9)
+    assert invoke(*run_arguments("--json")).err == ""
+    assert warnings.filters == before
+    assert json.loads((place / "out.csv.privacy.json").read_text())["is_private"] is True

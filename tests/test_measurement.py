@@ -1,0 +1,147 @@
+"""Coarsening and measurements: against brute force, least squares and the definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.measurement import Coarsening, LinearMeasurement, combined_measurements, estimate_total
+
+DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
+
+
+@st.composite
+def coarsenings(draw):
+    groups = {}
+    for name, size in zip(DOMAIN.attributes, DOMAIN.shape, strict=True):
+        if draw(st.booleans()):
+            labels = draw(st.lists(st.integers(0, size - 1), min_size=size, max_size=size))
+            groups[name] = np.unique(labels, return_inverse=True)[1].reshape(size)
+    return Coarsening(groups)
+
+
+def coarsened_by_hand(coarsening, clique, values):
+    domain = coarsening.domain(DOMAIN).project(clique)
+    sums = np.zeros(domain.shape, dtype=values.dtype)
+    for cell in np.ndindex(values.shape):
+        target = tuple(
+            int(coarsening.groups[name][level]) if name in coarsening.groups else level
+            for name, level in zip(clique, cell, strict=True)
+        )
+        sums[target] += values[cell]
+    return sums
+
+
+@settings(deadline=None)
+@given(coarsenings(), st.permutations(DOMAIN.attributes), st.integers(0, 3), st.booleans())
+def test_coarsening_sums_the_cells_of_each_group(coarsening, order, k, whole):
+    clique = tuple(order[:k])
+    shape = DOMAIN.project(clique).shape
+    rng = np.random.default_rng(1)
+    values = rng.integers(-5, 50, shape) if whole else rng.normal(size=shape)
+    values = np.asarray(values)
+    merged = coarsening.apply(clique, values)
+    assert merged.dtype == values.dtype
+    np.testing.assert_allclose(merged, coarsened_by_hand(coarsening, clique, values))
+    LinearMeasurement(clique, merged.astype(float), 1.0, coarsening).check_fits(DOMAIN)
+    if not clique:
+        return  # see the test below
+    measurement = LinearMeasurement(clique, values.astype(float), np.full(shape, 2.0)).coarsened(coarsening)
+    np.testing.assert_allclose(measurement.values, merged)
+    cells_each = coarsened_by_hand(coarsening, clique, np.ones(shape))
+    np.testing.assert_allclose(measurement.variance, 4.0 * cells_each)
+    measurement.check_fits(coarsening.domain(DOMAIN))
+
+
+def test_the_empty_clique_can_be_coarsened():
+    measurement = LinearMeasurement((), np.array(7.0), 2.0).coarsened(Coarsening({"a": np.array([0, 0, 1, 1])}))
+    assert float(measurement.values) == 7.0
+    assert float(measurement.variance) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("groups", [[0, 2, 2, 0], [1, 1, 1, 1], [-1, 0, 0, 1], []])
+def test_groups_with_gaps_are_refused(groups):
+    with pytest.raises(ParameterError, match="'a': groups must be numbered"):
+        Coarsening({"a": np.array(groups, dtype=int)})
+
+
+def test_coarsenings_of_another_domain_are_refused():
+    with pytest.raises(ParameterError, match="one group for each of its 4 levels"):
+        Coarsening({"a": np.array([0, 1])}).domain(DOMAIN)
+    with pytest.raises(ParameterError, match="not in the domain"):
+        Coarsening({"z": np.array([0, 1])}).domain(DOMAIN)
+
+
+@pytest.mark.parametrize(
+    ("clique", "values", "stddev", "message"),
+    [
+        (("a",), np.zeros((2, 2)), 1.0, "values have 2 axes"),
+        (("a",), np.zeros(4), np.ones(3), "one stddev, or one a cell"),
+        (("a",), np.zeros(4), 0.0, "must be above 0"),
+        (("a",), np.zeros(4), -1.0, "must be above 0"),
+        (("a",), np.zeros(4), np.inf, "must be above 0"),
+        (("a",), np.zeros(4), np.nan, "must be above 0"),
+        (("a",), np.zeros(4), np.array([1.0, 1.0, 0.0, 1.0]), "must be above 0"),
+        (("a",), np.array([1.0, np.nan, 0.0, 0.0]), 1.0, "nan or inf"),
+        (("a",), np.array([1.0, np.inf, 0.0, 0.0]), 1.0, "nan or inf"),
+    ],
+)
+def test_malformed_measurements_are_refused(clique, values, stddev, message):
+    with pytest.raises(ParameterError, match=message):
+        LinearMeasurement(clique, values, stddev)
+
+
+def test_measurements_that_do_not_fit_the_domain_are_refused():
+    with pytest.raises(ParameterError, match=r"shape \(3, 4\), the domain asks for \(4, 3\)"):
+        LinearMeasurement(("a", "b"), np.zeros((3, 4)), 1.0).check_fits(DOMAIN)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.permutations("ab"), st.floats(0.1, 10), st.booleans()), min_size=1, max_size=5))
+def test_repeats_combine_to_the_least_squares_estimate_and_its_variance(plans):
+    rng = np.random.default_rng(2)
+    measurements, rows = [], []
+    for order, stddev, by_cell in plans:
+        shape = DOMAIN.project(order).shape
+        stddevs = stddev * rng.uniform(0.5, 2, shape) if by_cell else stddev
+        measurements.append(LinearMeasurement(tuple(order), rng.normal(size=shape), stddevs))
+        axes = [order.index(name) for name in "ab"]
+        rows.append((np.transpose(measurements[-1].values, axes), np.transpose(measurements[-1].variance, axes)))
+    other = LinearMeasurement(("c",), np.array([1.0, 2.0]), 3.0)
+    together, alone = combined_measurements(DOMAIN, [*measurements, other])
+    assert (together.clique, alone.clique) == (("a", "b"), ("c",))
+    np.testing.assert_allclose(alone.values, other.values)
+    np.testing.assert_allclose(alone.stddev, 3.0)
+    for cell in np.ndindex(4, 3):
+        design = np.array([[1 / np.sqrt(variance[cell])] for _, variance in rows])
+        target = np.array([values[cell] / np.sqrt(variance[cell]) for values, variance in rows])
+        assert together.values[cell] == pytest.approx(np.linalg.lstsq(design, target)[0][0])
+        assert together.variance[cell] == pytest.approx(1 / float((design.T @ design).item()))
+
+
+def test_the_total_is_the_generalised_least_squares_estimate():
+    """Each marginal alone: unknown cells whose sums are one number; the best estimate of that number."""
+    rng = np.random.default_rng(3)
+    measurements = [
+        LinearMeasurement(("a",), rng.normal(50, 1, 4), rng.uniform(1, 3, 4)),
+        LinearMeasurement(("b",), rng.normal(66, 1, 3), 2.0),
+        LinearMeasurement((), np.array(205.0), 4.0),
+    ]
+    # Unknowns: all cells of a, all but the last of b (the total gives that one); the total is the sum over a.
+    design = np.zeros((8, 6))
+    design[:4, :4] = np.eye(4)
+    design[4:6, 4:] = np.eye(2)
+    design[6] = [1, 1, 1, 1, -1, -1]
+    design[7, :4] = 1
+    target = np.concatenate([m.values.ravel() for m in measurements])
+    scale = np.concatenate([np.sqrt(m.variance).ravel() for m in measurements])
+    cells = np.linalg.lstsq(design / scale[:, None], target / scale)[0]
+    assert estimate_total(measurements) == pytest.approx(cells[:4].sum())
+
+
+def test_totals_are_at_least_one_and_need_a_measurement():
+    assert estimate_total([LinearMeasurement(("b",), np.full(3, -7.0), 1.0)]) == 1.0
+    with pytest.raises(ParameterError, match="there is none"):
+        estimate_total([])

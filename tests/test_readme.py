@@ -1,0 +1,127 @@
+"""What README and docs show is run: commands, Python, schemas."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from cli_runs import invoke
+
+import synthdp
+from synthdp import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = ("run", "sample", "show", "schema draft")
+
+needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
+needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
+
+
+def blocks(language):
+    """Fenced blocks of all pages, each as a test parameter."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        contents = re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+        found += [pytest.param(content, id=f"{page.name}-{i}") for i, content in enumerate(contents)]
+    return found
+
+
+def shell_commands():
+    """The arguments of every synthdp command in shell blocks and in the help."""
+    texts = [block.values[0] for block in blocks("sh")] + [cli._EXAMPLES]
+    words = [
+        shlex.split(part, comments=True) for text in texts for line in text.splitlines() for part in line.split("&&")
+    ]
+    return [line[1:] for line in words if line and line[0].split("/")[-1] == "synthdp"]
+
+
+def inline_commands():
+    texts = [page.read_text(encoding="utf-8") for page in PAGES if page.exists()]
+    return sorted({code for text in texts for code in re.findall(r"`synthdp ([a-z][^`\n]*)`", text)})
+
+
+@needs_pages
+@pytest.mark.parametrize("arguments", shell_commands(), ids=" ".join)
+def test_every_command_that_is_shown_is_accepted(arguments):
+    options = cli._parser().parse_args(arguments)
+    assert options.handler.endswith("_command")
+
+
+@needs_pages
+@pytest.mark.parametrize("text", inline_commands())
+def test_every_command_that_is_mentioned_exists(text):
+    command = next(known for known in COMMANDS if text.startswith(known))
+    help_text = invoke(*command.split(), "--help").out.decode()
+    assert [option for option in re.findall(r"(?<!\w)--?[a-z]+", text) if option not in help_text] == []
+
+
+@needs_pages
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_shown(command):
+    shown = [" ".join(arguments) for arguments in shell_commands()]
+    assert any(line.startswith(command) for line in shown)
+
+
+@needs_pages
+def test_every_option_and_exit_code_that_readme_names_exists():
+    text = PAGES[0].read_text(encoding="utf-8")
+    commands = [arguments[:2] if arguments[0] == "schema" else arguments[:1] for arguments in shell_commands()]
+    help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
+    named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
+    assert {option for option in named if option not in help_text} == set()
+    codes = {"done": cli.DONE, "failed": cli.FAILED, "wrong usage": cli.USAGE, "interrupted": cli.INTERRUPTED}
+    for name, code in (codes | {"refused for privacy": cli.REFUSED}).items():
+        assert f"{code} {name}" in text
+
+
+@pytest.fixture
+def newcomer(tmp_path, monkeypatch):
+    """A folder that holds what the examples read, and takes what they write."""
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@needs_pages
+@needs_sample
+def test_the_first_command_and_what_readme_says_about_it(newcomer):
+    assert invoke(*shell_commands()[0]).code == 0
+    table, sample = (
+        path.read_text(encoding="utf-8") for path in (newcomer / "synthetic.csv", ROOT / "data/census.csv")
+    )
+    assert table.splitlines()[0] == sample.splitlines()[0]
+    assert "not covered" in invoke("show", "synthetic.csv.privacy.json").out.decode()
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_examples_run(block, newcomer, capsys):
+    exec(compile(block, "README.md", "exec"), {})
+    assert "(1, 1e-09)-differential privacy" in capsys.readouterr().out
+    assert (newcomer / "census.synthdp").exists()
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("json"))
+def test_schema_examples_load(block, tmp_path):
+    schema = synthdp.Schema.from_dict(json.loads(block))
+    assert synthdp.Schema.from_dict(schema.to_dict()) == schema
+    (tmp_path / "schema.json").write_text(block, encoding="utf-8")
+    assert invoke("show", tmp_path / "schema.json").code == 0
+
+
+@needs_pages
+def test_the_private_pgm_domain_in_the_docs_loads():
+    (domain,) = re.findall(r"`(\{\"sex\": 2.*?\})`", (ROOT / "docs/schema.md").read_text(encoding="utf-8"))
+    assert synthdp.Schema.from_dict(json.loads(domain)).domain.shape == (2, 85)
+
+
+@needs_pages
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_inside_the_project_lead_somewhere(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
