@@ -103,7 +103,7 @@ class LinearMeasurement:
             raise ParameterError(f"measurement of {self.clique}: give one stddev, or one a cell")
         stddev = np.asarray(self.stddev, dtype=np.float64)
         if not np.all((stddev >= SMALLEST_STDDEV) & (stddev <= 1 / SMALLEST_STDDEV)):
-            raise ParameterError(f"measurement of {self.clique}: stddev is out of range; give 1e-100 to 1e100 records")
+            raise ParameterError(f"measurement of {self.clique}: stddev must be above 0, 1e-100 to 1e100 records")
         if not np.isfinite(values).all():
             raise ParameterError(f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts")
 
