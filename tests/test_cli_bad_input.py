@@ -68,9 +68,9 @@ def test_budgets_out_of_range_are_wrong_usage(named, fragment, place):
 
 
 @pytest.mark.usefixtures("nothing_paid")
-@pytest.mark.parametrize("named", [{"epsilon": "1e-100", "delta": "1e-300"}, {"epsilon": "1e-15", "delta": "1e-30"}], ids=str)
-def test_budgets_too_small_to_measure_anything_are_refused_for_privacy(named, place):
-    assert_refused(place, run_arguments(**named), 3, "allows nothing to be measured")
+@pytest.mark.parametrize(("epsilon", "delta"), [("1e-100", "1e-300"), ("1e-15", "1e-30")])
+def test_budgets_too_small_to_measure_anything_are_refused_for_privacy(epsilon, delta, place):
+    assert_refused(place, run_arguments(epsilon=epsilon, delta=delta), 3, "allows nothing to be measured")
 
 
 OPTIONS = {
