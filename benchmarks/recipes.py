@@ -73,7 +73,7 @@ def _whole_run(data: Path, schema: Schema, truth: CodedSource, recipe: str, seed
         output, model = Path(folder) / "out.csv", Path(folder) / "model.synthdp"
         command = ["run", data / "adult.csv", "-s", data / "domain.json", "-o", output, "--save", model]
         command += ["--epsilon", EPSILON, "--delta", DELTA, "--mechanism", recipe, "--seed", seed]
-        costs = _measured([sys.executable, "-m", "synthdp", *map(str, command)])
+        costs = _measured([str(Path(sys.executable).with_name("synthdp")), *map(str, command)])
         fitted = synthdp.load(model).model
         table = CodedSource(read_coded(output, schema))
     errors = []

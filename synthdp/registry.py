@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, SynthdpError
 from synthdp.inference.estimator import Estimator
 from synthdp.mechanism import Mechanism
 
@@ -40,5 +40,13 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
     if name not in table:
         raise ParameterError(f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}")
     module, _, attribute = table[name].partition(":")
-    found: type = getattr(import_module(module), attribute)
+    try:
+        found: type = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != "synthdp.mechanisms":
+            raise
+        # The source folder was found before the installed package, and holds the recipes elsewhere.
+        raise SynthdpError(
+            "python found synthdp's source folder, not the installed package; run from another folder"
+        ) from None
     return found
