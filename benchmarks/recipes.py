@@ -25,7 +25,7 @@ import numpy as np
 import synthdp
 from synthdp.cliques import all_k_way
 from synthdp.evaluation.marginal_error import workload_error
-from synthdp.synthesis import Release
+from synthdp.release import Release
 from synthdp.table.files import read_coded
 from synthdp.table.schema import Schema
 from synthdp.table.sources import CodedSource

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, all_k_way
+from synthdp.constraint import Constraint
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.refinement import estimate_refined
@@ -58,7 +59,9 @@ class MST(Mechanism):
         if not self.rare_threshold >= 0:
             raise ParameterError(f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3")
 
-    def release(self, table: PrivateTable, *, engine: Estimator, report: Report) -> Model:
+    def release(
+        self, table: PrivateTable, *, engine: Estimator, constraints: Sequence[Constraint] = (), report: Report
+    ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes, budget = table.domain.attributes, table.ledger.remaining
         n_pairs = len(attributes) - 1
@@ -66,14 +69,15 @@ class MST(Mechanism):
         for done, name in enumerate(attributes):
             report("measuring columns", done, len(attributes))
             table.measure((name,), rho=rho / len(attributes))
-        coarsening = merged_rare_levels(table.released, self.rare_threshold)
+        coarsening = merged_rare_levels(table.released, self.rare_threshold, constraints)
         if n_pairs:
             pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, report)
             rho = table.ledger.remaining / n_pairs
             for done, pair in enumerate(pairs):
                 report("measuring pairs", done, n_pairs)
                 table.measure(pair, rho=rho, coarsening=coarsening)
-        return estimate_refined(engine, table.domain, table.released, progress=partial(report, "fitting"))
+        fitting = partial(report, "fitting")
+        return estimate_refined(engine, table.domain, table.released, constraints=constraints, progress=fitting)
 
     @staticmethod
     def _select(table: PrivateTable, rho: Fraction, coarsening: Coarsening, report: Report) -> list[Clique]:
@@ -105,15 +109,34 @@ def independent_pairs(
     return {(a, b): total * np.outer(shares[a], shares[b]) for a, b in pairs}
 
 
-def merged_rare_levels(one_way: Sequence[LinearMeasurement], threshold: float) -> Coarsening:
+def merged_rare_levels(
+    one_way: Sequence[LinearMeasurement], threshold: float, constraints: Sequence[Constraint] = ()
+) -> Coarsening:
     """Merge the levels of each attribute whose noisy count is below ``threshold`` standard deviations.
 
-    A single rare level stays as it is: merging it with nothing would change nothing.
+    Levels that a constraint treats differently stay apart. A single rare level stays as it is:
+    merging it with nothing would change nothing.
     """
     groups = {}
     for measurement in one_way:
+        (name,) = measurement.clique
         rare = measurement.values < threshold * np.sqrt(measurement.variance)
-        if rare.sum() > 1:
-            numbers = np.cumsum(~rare) - 1
-            groups[measurement.clique[0]] = np.where(rare, (~rare).sum(), numbers).astype(np.int64)
+        alike = _constraint_classes(name, rare.size, constraints)
+        # Every kept level is a class of its own; rare levels of one class share a number.
+        labels = np.where(rare, rare.size + alike, np.arange(rare.size))
+        kept, numbers = np.unique(labels, return_inverse=True)
+        if kept.size < rare.size:
+            groups[name] = numbers
     return Coarsening(groups)
+
+
+def _constraint_classes(name: str, size: int, constraints: Sequence[Constraint]) -> NDArray[np.intp]:
+    """For each level a number, equal for levels that all constraints treat alike."""
+    patterns = [
+        np.moveaxis(constraint.allowed, constraint.clique.index(name), 0).reshape(size, -1)
+        for constraint in constraints
+        if name in constraint.clique
+    ]
+    if not patterns:
+        return np.zeros(size, dtype=np.intp)
+    return np.unique(np.hstack(patterns), axis=0, return_inverse=True)[1].reshape(size)

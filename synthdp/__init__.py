@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     )
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
-    from synthdp.synthesis import Synthesis, synthesize
+    from synthdp.release import synthesize
+    from synthdp.synthesis import Synthesis
     from synthdp.table.schema import Schema
 
 __all__ = [
@@ -58,7 +59,7 @@ _HOMES = {
     "Schema": "synthdp.table.schema",
     "Synthesis": "synthdp.synthesis",
     "load": "synthdp.archive",
-    "synthesize": "synthdp.synthesis",
+    "synthesize": "synthdp.release",
 }
 
 

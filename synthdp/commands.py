@@ -20,8 +20,9 @@ from synthdp.archive import load
 from synthdp.cli import PAID_FOR
 from synthdp.errors import DataFileError, ParameterError
 from synthdp.progress import Progress
+from synthdp.release import Release
 from synthdp.show import describe
-from synthdp.synthesis import Release, Synthesis
+from synthdp.synthesis import Synthesis
 from synthdp.table.files import encode_rows, open_table
 from synthdp.table.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
 from synthdp.table.schema import Schema

@@ -64,6 +64,11 @@ class Constraint:
                 f"constraint on {self.clique}: it has shape {self.allowed.shape}, the domain asks for {expected}"
             )
 
+    def canonical(self, domain: Domain) -> "Constraint":
+        """The same constraint with its axes in the order of ``domain``."""
+        clique = domain.canonical(self.clique)
+        return Constraint(clique, np.transpose(self.allowed, [self.clique.index(name) for name in clique]))
+
     def holds(self, domain: Domain, columns: Sequence[NDArray[np.unsignedinteger]]) -> NDArray[np.bool_]:
         """For each row of a coded table whether it is possible, shape ``(n_rows,)``."""
         possible: NDArray[np.bool_] = self.allowed[tuple(columns[domain.index(name)] for name in self.clique)]

@@ -1,9 +1,10 @@
 """The interface of all recipes: what a mechanism may see and what it returns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeAlias
 
+from synthdp.constraint import Constraint
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.privacy.private_table import PrivateTable
 
@@ -23,7 +24,9 @@ class Mechanism(ABC):
     reference: ClassVar[str]
 
     @abstractmethod
-    def release(self, table: PrivateTable, *, engine: Estimator, report: Report) -> Model:
+    def release(
+        self, table: PrivateTable, *, engine: Estimator, constraints: Sequence[Constraint] = (), report: Report
+    ) -> Model:
         """Spend what is left of the table's budget and return a model of the table.
 
         Parameters
@@ -32,6 +35,8 @@ class Mechanism(ABC):
             The sensitive table; its ledger says how much may be spent.
         engine
             Fits the measurements.
+        constraints
+            Combinations of levels that the schema rules out; the engine respects them.
         report
             Told about progress.
         """

@@ -15,7 +15,7 @@ import pytest
 import synthdp
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.registry import MECHANISMS
-from synthdp.synthesis import Release
+from synthdp.release import Release
 from synthdp.table.codec import CodedTable, encode
 from synthdp.table.schema import Schema
 from synthdp.table.sources import CodedSource
@@ -25,7 +25,15 @@ STANDARD = sys.stdlib_module_names
 WORDS = {"synthdp.domain", "synthdp.cliques", "synthdp.factor", "synthdp.measurement", "synthdp.errors"}
 WORDS |= {"synthdp.constraint"}
 KERNEL_DOOR = {"synthdp.privacy.private_table", "synthdp.mechanism"}
-DOORS = {"synthdp", "synthdp.cli", "synthdp.commands", "synthdp.synthesis", "synthdp.archive", "synthdp.show"}
+DOORS = {
+    "synthdp",
+    "synthdp.cli",
+    "synthdp.commands",
+    "synthdp.synthesis",
+    "synthdp.release",
+    "synthdp.archive",
+    "synthdp.show",
+}
 DOORS |= {"synthdp.progress", "synthdp.registry", "synthdp.__main__"}
 THIRD_PARTY = {
     "synthdp.privacy": {"numpy", "scipy"},

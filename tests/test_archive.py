@@ -15,7 +15,8 @@ import synthdp
 from synthdp import archive
 from synthdp.errors import DataFileError
 from synthdp.mechanism import Mechanism
-from synthdp.synthesis import Release
+from synthdp.registry import mechanism_named
+from synthdp.release import Release
 from synthdp.table.codec import encode
 from synthdp.table.schema import Schema
 
@@ -43,7 +44,7 @@ class Unfinished(Mechanism):
     name = "unfinished"
     reference = "none"
 
-    def release(self, table, *, engine, report):  # noqa: ARG002
+    def release(self, table, *, engine, constraints=(), report):  # noqa: ARG002
         table.measure(("town",), rho=table.ledger.remaining / 3)
         table.measure(("age",), rho=table.ledger.remaining / 2)
         raise KeyboardInterrupt
@@ -56,7 +57,7 @@ def partial():
     release = Release(
         schema=schema, epsilon=2, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
     )
-    release._mechanism = synthdp.synthesis.mechanism_named("independent")
+    release._mechanism = mechanism_named("independent")
     object.__setattr__(release._mechanism, "release", Unfinished().release)
     with pytest.raises(KeyboardInterrupt):
         release.of(encode(FRAME, schema), rescue=kept.append)

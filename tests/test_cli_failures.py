@@ -18,7 +18,7 @@ from cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, names_in,
 from synthdp.mechanisms import mst
 
 import synthdp
-from synthdp import archive, commands, synthesis
+from synthdp import archive, commands, release, synthesis
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.table import writing
@@ -121,7 +121,7 @@ AFTER_PAYING = {
     "selecting again": ((PrivateTable, "select"), {"after": 1}),
     "measuring pairs": ((PrivateTable, "measure"), {"after": 4}),
     "fitting": ((mst, "estimate_refined"), {}),
-    "certifying": ((synthesis, "privacy_certificate"), {}),
+    "certifying": ((release, "privacy_certificate"), {}),
     "saving": ((archive, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
     "sampling": ((synthesis.Synthesis, "sample"), {}),
     "decoding": ((synthesis, "decode"), {}),

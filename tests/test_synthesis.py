@@ -11,7 +11,7 @@ from synthdp.mechanisms.mst import MST
 import synthdp
 from synthdp.errors import ModelTooLargeError, ParameterError, SchemaError
 from synthdp.privacy.randomness import Randomness
-from synthdp.synthesis import Release
+from synthdp.release import Release
 from synthdp.table.codec import encode
 from synthdp.table.schema import Schema
 
@@ -244,3 +244,22 @@ def test_a_failed_run_hands_over_what_was_paid_for():
 def test_an_empty_table_is_a_table():
     run = synthdp.synthesize(people(10).iloc[:0], SCHEMA, epsilon=1, delta=1e-6)
     assert run.sample(5).shape == (5, 5)
+
+
+def test_a_slice_and_partial_records(synthesis):
+    slice_ = synthesis.sample(where={"code": ["02"], "age": {"minimum": 20, "maximum": 39}}, seed=0)
+    assert set(slice_["code"]) == {"02"}
+    assert slice_["age"].between(20, 39).all()
+    assert 0.02 < len(slice_) / synthesis.model.total < 0.08
+    assert len(synthesis.sample(7, where={"member": [True]})) == 7
+    given = pd.DataFrame({"age": [34, 71], "code": ["é", "01"]}, index=[5, 9])
+    completed = synthesis.sample(given=given, seed=0)
+    assert completed["age"].tolist() == [34, 71]
+    assert completed["code"].tolist() == ["é", "01"]
+    assert list(completed.columns) == ["day", "code", "age", "pay", "member"]
+    with pytest.raises(ParameterError, match="given: each of its rows"):
+        synthesis.sample(3, given=given)
+    with pytest.raises(SchemaError, match="no level '09'"):
+        synthesis.sample(3, where={"code": ["09"]})
+    with pytest.raises(SchemaError, match="'height'"):
+        synthesis.sample(3, where={"height": [1]})

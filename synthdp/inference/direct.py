@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
-from synthdp.inference.estimator import Estimator, Model, check_measurements
+from synthdp.inference.estimator import Estimator, Model, check_problem
 from synthdp.inference.graphical_model import MarkovRandomField, fit_potentials
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.inference.mirror_descent import MirrorDescent, Progress
@@ -48,11 +49,19 @@ class DirectEstimator(Estimator):
         domain: Domain,
         measurements: Sequence[LinearMeasurement],
         *,
+        constraints: Sequence[Constraint] = (),
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> MarkovRandomField:
         """Fit the model; see `Estimator.estimate`."""
-        check_measurements(domain, measurements)
+        check_problem(domain, measurements, constraints)
         self.check_domain(domain)
         tree = JunctionTree(domain, (domain.attributes,), (-1,))
-        return fit_potentials(tree, measurements, driver=self.driver, warm_start=warm_start, progress=progress)
+        return fit_potentials(
+            tree,
+            measurements,
+            constraints=constraints,
+            driver=self.driver,
+            warm_start=warm_start,
+            progress=progress,
+        )

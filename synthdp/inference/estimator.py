@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
@@ -17,6 +18,8 @@ from synthdp.measurement import LinearMeasurement
 
 Codes = tuple[NDArray[np.unsignedinteger], ...]
 State = dict[str, object]
+
+_MOST_REJECTED = 1_000_000
 
 
 class Model(ABC):
@@ -72,6 +75,48 @@ class Model(ABC):
             independent draws.
         """
 
+    def complete(
+        self,
+        given: Mapping[str, NDArray[np.integer]],  # noqa: ARG002 - kinds of models that can override this
+        *,
+        seed: int | None = None,  # noqa: ARG002
+    ) -> Codes:
+        """Complete partial records: draw the attributes that are not given, record by record.
+
+        Parameters
+        ----------
+        given
+            Codes of some attributes, each of shape ``(n_rows,)``; at least one.
+        seed
+            Makes the draw repeatable.
+
+        Raises
+        ------
+        ParameterError
+            If the kind of model cannot, or a record has probability 0.
+        """
+        raise ParameterError(f"given: a model of kind {self.kind} cannot complete records; use engine graphical-model")
+
+    def sample_where(self, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice: for some attributes only some levels are wanted.
+
+        Parameters
+        ----------
+        possible
+            For each restricted attribute which of its levels are wanted, shape ``(n_levels,)``.
+        n_rows
+            Number of records, at least 0.
+        seed
+            Makes the draw repeatable.
+
+        Raises
+        ------
+        ParameterError
+            If the slice is too rare under the model to be drawn from.
+        """
+        check_sample_size(n_rows)
+        return rejected_until(self, possible, n_rows, seed)
+
     @abstractmethod
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """What `from_state` needs to rebuild the model: plain JSON values, and arrays by name."""
@@ -96,6 +141,7 @@ class Estimator(ABC):
         domain: Domain,
         measurements: Sequence[LinearMeasurement],
         *,
+        constraints: Sequence[Constraint] = (),
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> Model:
@@ -108,6 +154,9 @@ class Estimator(ABC):
         measurements
             Noisy marginals, at least one. Where some are coarsened, use
             `synthdp.inference.refinement.estimate_refined`.
+        constraints
+            Combinations of levels that public knowledge rules out. No sampled record breaks one;
+            exact engines give forbidden combinations probability 0.
         warm_start
             An earlier model of this engine over the same domain, to start from.
         progress
@@ -116,14 +165,17 @@ class Estimator(ABC):
         Raises
         ------
         ParameterError
-            If there are no measurements, or one does not fit the domain.
+            If there are no measurements, or one or a constraint does not fit the domain, or the
+            constraints together rule out everything.
         ModelTooLargeError
             If the model would need more cells than the engine may use.
         """
 
 
-def check_measurements(domain: Domain, measurements: Sequence[LinearMeasurement]) -> None:
-    """Raise `ParameterError` unless there are measurements, they fit, and none is coarsened."""
+def check_problem(
+    domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
+) -> None:
+    """Raise `ParameterError` unless there are measurements, all fit, and none is coarsened."""
     if len(domain) == 0:
         raise ParameterError("domain: it has no attributes; give at least one")
     if not measurements:
@@ -132,6 +184,29 @@ def check_measurements(domain: Domain, measurements: Sequence[LinearMeasurement]
         if measurement.coarsening is not None:
             raise ParameterError(f"measurement of {measurement.clique}: levels are merged; use estimate_refined")
         measurement.check_fits(domain)
+    for constraint in constraints:
+        constraint.check_fits(domain)
+
+
+def rejected_until(model: Model, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, seed: int | None) -> Codes:
+    """Draw records until enough of them lie in a slice."""
+    generator = np.random.default_rng(seed)
+    kept: list[Codes] = []
+    n_missing, n_drawn, batch = n_rows, 0, 2 * n_rows + 100
+    while n_missing > 0:
+        if n_drawn > _MOST_REJECTED + 1000 * n_rows:
+            raise ParameterError("where: the slice is too rare under the model to be drawn from; widen it")
+        columns = model.sample(batch, seed=int(generator.integers(1 << 62)))
+        inside = np.ones(batch, dtype=np.bool_)
+        for name, wanted in possible.items():
+            inside &= wanted[columns[model.domain.index(name)]]
+        rows = np.flatnonzero(inside)[:n_missing]
+        kept.append(tuple(column[rows] for column in columns))
+        n_missing, n_drawn = n_missing - rows.size, n_drawn + batch
+        batch = min(4 * batch, 1 << 20)
+    if not kept:
+        return model.sample(0, seed=0)
+    return tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))
 
 
 def check_sample_size(n_rows: int) -> None:

@@ -10,27 +10,30 @@ from functools import cached_property
 from typing import ClassVar, Self, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.belief_propagation import BeliefPropagation
+from synthdp.inference.completion import complete_records
 from synthdp.inference.estimator import (
     Codes,
     Estimator,
     Model,
     State,
     check_clique,
-    check_measurements,
+    check_problem,
     check_sample_size,
 )
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.mirror_descent import FitStatus, MirrorDescent, Progress
 from synthdp.inference.queries import TreeMarginals
-from synthdp.inference.sampling import sample_tree
+from synthdp.inference.sampling import compact, sample_tree
 from synthdp.measurement import LinearMeasurement, estimate_total
 
 
@@ -106,6 +109,23 @@ class MarkovRandomField(Model):
         generator = np.random.default_rng(seed)
         return sample_tree(self._tree, self._beliefs, n_rows, generator=generator, rounding=rounding)
 
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records exactly; see `Model.complete`."""
+        names = check_clique(self.domain, tuple(given))
+        if not names:
+            raise ParameterError("given: it has no columns; give at least one, or sample without it")
+        drawn = complete_records(self._tree, self._beliefs, given, generator=np.random.default_rng(seed))
+        return tuple(compact(drawn[name], self.domain[name]) for name in self.domain.attributes)
+
+    def sample_where(self, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
+        masks = {(name,): np.where(wanted, 0.0, -np.inf) for name, wanted in possible.items()}
+        potentials = dict(self._log_potentials)
+        for clique, mask in masks.items():
+            potentials[clique] = potentials.get(clique, 0.0) + mask
+        inside = MarkovRandomField(tree=self._tree, log_potentials=potentials, total=self._total, status=self._status)
+        return inside.sample(n_rows, seed=seed)
+
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Cliques of the tree and of the potentials, total and status; the potentials as arrays."""
         cliques = list(self._log_potentials)
@@ -175,33 +195,54 @@ def fit_potentials(
     tree: JunctionTree,
     measurements: Sequence[LinearMeasurement],
     *,
+    constraints: Sequence[Constraint],
     driver: MirrorDescent,
     warm_start: Model | None,
     progress: Progress | None,
 ) -> MarkovRandomField:
-    """Maximum-likelihood potentials over a given tree."""
+    """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability 0."""
     loss = MarginalLoss(tree.domain, measurements)
     total = estimate_total(measurements)
-    oracle = MarginalOracle(tree, loss.cliques)
+    masks = _log_masks(tree.domain, constraints)
+    oracle = MarginalOracle(tree, [*loss.cliques, *masks])
 
     def marginals(theta: Array) -> Array:
-        return total * loss.flatten(oracle.marginals(loss.split(theta)))
+        tables = oracle.marginals([*loss.split(theta), *masks.values()])
+        return total * loss.flatten(tables[: len(loss.cliques)])
 
     known = _known_potentials(tree.domain, warm_start)
     start = [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]
     theta, status = driver.minimise(marginals, loss, loss.flatten(start), total=total, progress=progress)
     potentials = {clique: table.copy() for clique, table in zip(loss.cliques, loss.split(theta), strict=True)}
+    for clique, mask in masks.items():
+        potentials[clique] = potentials[clique] + mask if clique in potentials else mask
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
 
 
-def _known_potentials(domain: Domain, warm_start: Model | None) -> Mapping[Clique, Array]:
+def check_possible(domain: Domain, constraints: Sequence[Constraint]) -> None:
+    """Raise `ParameterError` if the constraints contradict each other, so that no record could obey them all."""
+    masks = _log_masks(domain, constraints)
+    if masks:
+        MarginalOracle(JunctionTree.covering(domain, masks), list(masks)).beliefs(list(masks.values()))
+
+
+def _log_masks(domain: Domain, constraints: Sequence[Constraint]) -> dict[Clique, Array]:
+    """For each constrained clique 0 where its constraints allow a cell, else -inf."""
+    masks: dict[Clique, Array] = {}
+    for constraint in constraints:
+        canonical = constraint.canonical(domain)
+        mask = np.where(canonical.allowed, 0.0, -np.inf)
+        masks[canonical.clique] = masks.get(canonical.clique, 0.0) + mask
+    return masks
+
+
+def _known_potentials(domain: Domain, warm_start: Model | None) -> dict[Clique, Array]:
+    """Potentials of an earlier fit, with 0 for impossible cells: a fit could not leave those."""
     if not isinstance(warm_start, MarkovRandomField):
         return {}
     if warm_start.domain != domain:
         raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
-    if not all(np.isfinite(potential).all() for potential in warm_start.log_potentials.values()):
-        raise ParameterError("warm_start: it has impossible cells, which a fit could not leave; start without it")
-    return warm_start.log_potentials
+    return {clique: np.where(np.isfinite(t), t, 0.0) for clique, t in warm_start.log_potentials.items()}
 
 
 @final
@@ -227,15 +268,23 @@ class GraphicalModelEstimator(Estimator):
         domain: Domain,
         measurements: Sequence[LinearMeasurement],
         *,
+        constraints: Sequence[Constraint] = (),
         warm_start: Model | None = None,
         progress: Progress | None = None,
     ) -> MarkovRandomField:
         """Fit the model; see `Estimator.estimate`."""
-        check_measurements(domain, measurements)
-        tree = JunctionTree.covering(domain, [measurement.clique for measurement in measurements])
+        check_problem(domain, measurements, constraints)
+        tree = JunctionTree.covering(domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)])
         if tree.n_cells() > self.max_cells:
             raise ModelTooLargeError(
                 f"graphical-model: the junction tree has {tree.n_cells()} cells, at most {self.max_cells} are allowed; "
                 "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
             )
-        return fit_potentials(tree, measurements, driver=self.driver, warm_start=warm_start, progress=progress)
+        return fit_potentials(
+            tree,
+            measurements,
+            constraints=constraints,
+            driver=self.driver,
+            warm_start=warm_start,
+            progress=progress,
+        )

@@ -6,6 +6,7 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
@@ -69,7 +70,23 @@ class RefinedModel(Model):
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
         generator = np.random.default_rng(seed)
-        columns = list(self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding))
+        coarse = self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding)
+        return self._refined(coarse, generator, rounding=rounding)
+
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records; see `Model.complete`."""
+        generator = np.random.default_rng(seed)
+        groups = self._coarsening.groups
+        coarse = {name: groups[name][codes] if name in groups else codes for name, codes in given.items()}
+        drawn = self._coarse.complete(coarse, seed=int(generator.integers(1 << 62)))
+        columns = list(self._refined(drawn, generator, rounding=False))
+        for name, codes in given.items():
+            columns[self._domain.index(name)] = compact(codes, self._domain[name])
+        return tuple(columns)
+
+    def _refined(self, coarse: Codes, generator: np.random.Generator, *, rounding: bool) -> Codes:
+        """Give the rows of each merged level back to its levels."""
+        columns = list(coarse)
         for name, shares in self._shares.items():
             groups, position = self._coarsening.groups[name], self._domain.index(name)
             weights = np.zeros((int(groups.max()) + 1, groups.size))
@@ -107,6 +124,7 @@ def estimate_refined(
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
     *,
+    constraints: Sequence[Constraint] = (),
     progress: Progress | None = None,
 ) -> Model:
     """Fit measurements of which some are over merged levels, and refine the model to all levels.
@@ -118,7 +136,8 @@ def estimate_refined(
     Raises
     ------
     ParameterError
-        If two measurements merge the levels of an attribute differently.
+        If two measurements merge the levels of an attribute differently, or levels that a
+        constraint treats differently.
     """
     groups: dict[str, NDArray[np.int64]] = {}
     for measurement in measurements:
@@ -128,7 +147,8 @@ def estimate_refined(
                 raise ParameterError(f"measurements: they merge the levels of {name!r} in different ways")
     coarsening = Coarsening(groups)
     merged = [_merged(measurement, coarsening) for measurement in measurements]
-    coarse = engine.estimate(coarsening.domain(domain), merged, progress=progress)
+    kept = [_merged_constraint(constraint, coarsening) for constraint in constraints]
+    coarse = engine.estimate(coarsening.domain(domain), merged, constraints=kept, progress=progress)
     if not groups:
         return coarse
     shares = {name: _shares(name, merging, measurements) for name, merging in groups.items()}
@@ -146,6 +166,20 @@ def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMea
     rest = Coarsening({name: groups for name, groups in coarsening.groups.items() if name not in done})
     plain = LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
     return plain.coarsened(rest) if rest.groups.keys() & set(measurement.clique) else plain
+
+
+def _merged_constraint(constraint: Constraint, coarsening: Coarsening) -> Constraint:
+    """The constraint over merged levels; it must not tell apart levels that are merged."""
+    allowed = constraint.allowed
+    for axis, name in enumerate(constraint.clique):
+        if name in coarsening.groups:
+            groups = coarsening.groups[name]
+            _, first = np.unique(groups, return_index=True)
+            merged = np.take(allowed, first, axis=axis)
+            if not np.array_equal(np.take(merged, groups, axis=axis), allowed):
+                raise ParameterError(f"constraint on {constraint.clique}: it tells apart merged levels of {name!r}")
+            allowed = merged
+    return Constraint(constraint.clique, allowed)
 
 
 def _shares(name: str, groups: NDArray[np.int64], measurements: Sequence[LinearMeasurement]) -> Array:

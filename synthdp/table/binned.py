@@ -118,6 +118,21 @@ class BinnedColumn(Column):
         labels = [*intervals, pd.Interval(*edges[-1], closed="both"), *missing]
         return pd.Index(labels, dtype=object, name=self.name)
 
+    def bins_between(self, low: object, high: object) -> NDArray[np.bool_]:
+        """Which bins lie between two values (None: no limit), both included; shape ``(n_levels,)``.
+
+        Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
+        """
+        limits = self._read(np.array([low, high], dtype=object))
+        if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
+            refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
+        first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
+        lows, highs = (self._at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
+        inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
+        if not (inside | (highs < first) | (lows > last)).all():
+            refuse(self.name, f"a rule cuts a bin in two between {low!r} and {high!r}; add edges there")
+        return inside
+
     def _codes_of(self, values: Values) -> NDArray[np.int64]:
         numbers = self._read(values)
         codes = np.searchsorted(self._inner_edges, numbers, side="right")

@@ -12,11 +12,13 @@ from typing import Any, Self, final
 
 import pandas as pd
 
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import DataFileError, SchemaError
 from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.draft import draft_from_frame
 from synthdp.table.frictionless import parse_schema
+from synthdp.table.rules import Rule, parse_rules
 from synthdp.table.writing import reason, write_atomically
 
 MAX_NAMES_SHOWN = 8
@@ -34,6 +36,8 @@ class Schema:
         The columns; their order is the order of codes and of written tables.
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
+    rules
+        Combinations of values that are impossible; see `synthdp.table.rules`.
 
     Raises
     ------
@@ -54,6 +58,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -70,7 +75,10 @@ class Schema:
 
         Raises `SchemaError`, naming the column and what to change.
         """
-        return cls(*parse_schema(mapping))
+        columns, missing_values = parse_schema(mapping)
+        own = mapping.get("synthdp", {}) if "fields" in mapping else {}
+        rules = own.get("constraints", []) if isinstance(own, Mapping) else own
+        return cls(columns, missing_values, parse_rules(rules, columns))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -104,7 +112,10 @@ class Schema:
             if column.missing_values != self.missing_values:
                 field["missingValues"] = list(column.missing_values)
             fields.append(field)
-        return {"fields": fields, "missingValues": list(self.missing_values)}
+        schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        if self.rules:
+            schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
+        return schema
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write this schema as JSON, whole or not at all.
@@ -126,6 +137,11 @@ class Schema:
         return Domain(self.names, tuple(column.size for column in self.columns))
 
     @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The rules as constraints on level codes."""
+        return tuple(rule.constraint for rule in self.rules)
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON of this schema, in hexadecimal."""
         canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
@@ -145,7 +161,7 @@ class Schema:
         """
         header = tuple(names)
         self.check_header(header)
-        return type(self)(tuple(self[name] for name in header), self.missing_values)
+        return type(self)(tuple(self[name] for name in header), self.missing_values, self.rules)
 
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
