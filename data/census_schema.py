@@ -107,3 +107,15 @@ def work_fields():
 def fields(towns):
     """Describe all 14 columns, given the towns' codes."""
     return place_fields(towns) + person_fields() + work_fields()
+
+
+def rules(towns):
+    """Describe what cannot be: laws and definitions, which no synthetic row breaks."""
+    grown_up = [status for status in t.STATUSES if status != "child"]
+    return [
+        {"determines": ["town", "district"], "map": {code: code[2:4] for code in towns}},
+        {"determines": ["district", "region"], "map": {code: region for code, _, region, *_ in t.DISTRICTS}},
+        {"allow": [{"age": {"maximum": 14}, "status": ["child"]}, {"age": {"minimum": 15}, "status": grown_up}]},
+        {"forbid": {"age": {"maximum": 17}, "marital": t.MARITAL_STATES[1:]}},
+        {"forbid": {"age": {"maximum": 54}, "status": ["retired"]}},
+    ]

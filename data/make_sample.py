@@ -14,7 +14,7 @@ from pathlib import Path
 
 import census_tables as t
 import numpy as np
-from census_schema import fields
+from census_schema import fields, rules
 
 
 def band_of(age, bands):
@@ -217,7 +217,8 @@ def main(folder):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
         writer.writerows(zip(*(values.tolist() for values in table.values()), strict=True))
-    schema = {"fields": fields([row[0] for row in towns()]), "missingValues": [""]}
+    codes = [row[0] for row in towns()]
+    schema = {"fields": fields(codes), "missingValues": [""], "synthdp": {"constraints": rules(codes)}}
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     (Path(folder) / "census.schema.json").write_text(text, encoding="utf-8", newline="\n")
 

@@ -11,6 +11,8 @@ from synthdp.errors import DataFileError
 from synthdp.table.schema import Schema
 from synthdp.table.writing import reason
 
+_WIDEST = 100
+
 
 def describe(path: str) -> tuple[dict[str, Any], str]:
     """What a file says, as plain JSON values and as text for people.
@@ -58,12 +60,29 @@ def _schema_text(schema: Schema) -> str:
             str(column.field()["type"]),
             str(column.n_levels),
             "no" if column.required else "yes",
-            column.title,
+            _understood(column.field()),
         )
         for column in schema.columns
     ]
-    table = _table(("column", "type", "levels", "may be missing", "title"), rows)
-    return f"schema of {len(schema.columns)} columns, sha256 {schema.fingerprint}\n\n{table}"
+    table = _table(("column", "type", "levels", "may be missing", "values"), rows)
+    rules = "".join(f"\nrule: {json.dumps(rule.text, ensure_ascii=False)[:_WIDEST]}" for rule in schema.rules)
+    return f"schema of {len(schema.columns)} columns, sha256 {schema.fingerprint}\n\n{table}{rules}"
+
+
+def _understood(field: Mapping[str, Any]) -> str:
+    """The values of a field in a few words."""
+    constraints, own = field.get("constraints", {}), field.get("synthdp", {})
+    if "enum" in constraints:
+        shown = ", ".join(map(str, constraints["enum"]))
+        shown = shown if len(shown) <= _WIDEST // 2 else f"{shown[: _WIDEST // 2]} ..."
+        return f"{shown}; else {own['other']}" if "other" in own else shown
+    if field["type"] == "boolean":
+        return f"{' '.join(field['trueValues'])} / {' '.join(field['falseValues'])}"
+    words = [f"{constraints['minimum']} to {constraints['maximum']}"]
+    words += [f"by {own['resolution']}"] if "resolution" in own else []
+    words += [f"written as {field['format']}"] if "format" in field else []
+    words += [f"{own['decimals']} decimals"] if "decimals" in own else []
+    return ", ".join(words)
 
 
 def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
@@ -83,6 +102,7 @@ def _statement(content: Mapping[str, Any]) -> str:
         ("noise", f"{noise['kind']}; {noise['randomness']}"),
         ("schema", f"sha256 {content['schema']['sha256']}"),
     ]
+    facts += [("caution", text) for text in content.get("cautions", ())]
     if not content["complete"]:
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
     events = [_event_row(event) for event in content["events"]]

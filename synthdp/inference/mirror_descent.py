@@ -27,6 +27,8 @@ Progress = Callable[[int, int], None]
 
 _MOST_HALVINGS = 60
 _ROUNDING = 1e-15
+_LONGEST_JUMP = 5.0
+"""How far, in nats, an accelerated step may move a potential."""
 
 
 @final
@@ -119,9 +121,11 @@ class _State:
         """Take one accelerated step, or a plain one if that fails; False if neither lowers the loss."""
         if self._past.size:
             weights = self._past.best_weights()
-            theta = self.current.theta + weights @ self._past.theta[: self._past.size]
             scaled = self._scales * self.current.residual + weights @ self._past.scaled[: self._past.size]
-            candidate = self._evaluate(theta - self._step * self._scales * scaled)
+            change = weights @ self._past.theta[: self._past.size] - self._step * self._scales * scaled
+            # A longer jump may land where cells that are needed vanish, and would never come back.
+            change *= min(1.0, _LONGEST_JUMP / max(float(np.abs(change).max()), _LONGEST_JUMP))
+            candidate = self._evaluate(self.current.theta + change)
             if candidate.loss < self.current.loss:
                 self._move(candidate)
                 self._step *= 1.1

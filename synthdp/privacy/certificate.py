@@ -13,6 +13,10 @@ NOT_COVERED = (
     "people with more than one record: the guarantee is for one record",
 )
 
+LARGE_EPSILON = 10.0
+LARGE_DELTA = 1e-4
+"""Beyond these a certificate warns its reader; both are common advice [NIST SP 800-226]."""
+
 _THEOREM = "zCDP of Gaussian and exponential mechanisms, composed by a privacy filter; epsilon and delta by [CKS20]"
 
 
@@ -42,6 +46,7 @@ def privacy_certificate(
         "delta": ledger.delta,
         "adjacency": ledger.adjacency.value,
         "unit_of_privacy": ledger.adjacency.unit,
+        "cautions": cautions(epsilon=ledger.epsilon, delta=ledger.delta),
         "accounting": {
             "theorem": _THEOREM,
             "rho_budget": float(ledger.budget),
@@ -58,6 +63,16 @@ def privacy_certificate(
         "not_covered": list(NOT_COVERED),
     }
     return statement | dict(release) | statement | details
+
+
+def cautions(*, epsilon: float, delta: float) -> list[str]:
+    """What a reader should know about a weak guarantee; it depends on the parameters only."""
+    found = []
+    if epsilon > LARGE_EPSILON:
+        found.append(f"epsilon is above {LARGE_EPSILON:g}: this protects against little")
+    if delta > LARGE_DELTA:
+        found.append(f"delta is above {LARGE_DELTA:g}: it should be far below 1 / (number of people)")
+    return found
 
 
 def _shortest(number: float) -> str:

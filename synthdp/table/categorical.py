@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, final
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -21,16 +22,21 @@ DEFAULT_FALSE_VALUES = ("false", "False", "FALSE", "0")
 
 
 def lookup_table(texts: Sequence[tuple[str, int]], missing_values: Sequence[str], missing_code: int) -> dict[str, int]:
-    """Codes by text; of two texts that differ in surrounding white space only, each keeps its own."""
+    """Codes by text; of two texts that differ in spelling only (see `_plain`), each keeps its own."""
     exact = dict(texts) | dict.fromkeys(missing_values, missing_code)
-    return {text.strip(): code for text, code in reversed(exact.items())} | exact
+    return {_plain(text): code for text, code in reversed(exact.items())} | exact
+
+
+def _plain(text: str) -> str:
+    """Without surrounding white space, and with accents composed: two ways of writing the same."""
+    return normalize("NFC", text.strip())
 
 
 def look_up(table: dict[str, int], value: object) -> int | None:
-    """The code of a value by the texts it could have been written as: exactly, else without white space."""
+    """The code of a value by the texts it could have been written as: exactly, else in another spelling."""
     for text in texts_of(value):
         code = table.get(text)
-        code = table.get(text.strip()) if code is None else code
+        code = table.get(_plain(text)) if code is None else code
         if code is not None:
             return code
     return None

@@ -8,7 +8,8 @@ import pandas as pd
 NOTE = (
     "Fill in every empty list of levels and every null from public knowledge: a code book, a law, common sense. "
     "They were not read off the data on purpose: levels and bounds read off the data reveal who is in it, "
-    "whatever noise is added later. Not even a categorical dtype's categories were taken: they are data too."
+    "whatever noise is added later. Not even a categorical dtype's categories were taken: they are data too. "
+    "Check that the names below are column names, and not a first record."
 )
 """Stands in every draft; loading ignores it."""
 

@@ -99,6 +99,8 @@ class CsvFile(TableFile):
                 if not header.strip():
                     self._refuse("it is empty; its first line must hold the column names")
                 self.names = header_names(header)
+                if len(self.names) == 1 and any(mark in self.names[0] for mark in ";\t|"):
+                    self._refuse("its columns are not separated by commas; save it as comma-separated UTF-8 CSV")
             self._check_names()
         except BaseException:
             self.close()

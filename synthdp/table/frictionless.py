@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from difflib import get_close_matches
 from typing import Any
 
 from synthdp.errors import SchemaError
@@ -22,6 +23,11 @@ from synthdp.table.numeric import IntegerColumn, NumberColumn
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
 
+_FIELD_KEYS = ("name", "type", "title", "description", "format", "missingValues", "categories", "trueValues")
+_FIELD_KEYS += ("falseValues", "constraints", "synthdp", "example", "rdfType", "categoriesOrdered", "bareNumber")
+_FIELD_KEYS += ("decimalChar", "groupChar")
+_CONSTRAINT_KEYS = ("enum", "minimum", "maximum", "required", "unique", "minLength", "maxLength", "pattern")
+_CONSTRAINT_KEYS += ("exclusiveMinimum", "exclusiveMaximum", "jsonSchema")
 _CATEGORICAL_KEYS = ("other",)
 _NUMBER_KEYS = {"integer": ("bins", "edges"), "year": ("bins", "edges"), "number": ("bins", "edges", "decimals")}
 _DATE_KEYS = ("resolution", "bins")
@@ -68,6 +74,8 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
         problem = "is not filled in" if kind is None else f"{kind!r} is not supported"
         refuse(name, f"the type {problem}; use one of {', '.join(SUPPORTED_TYPES)}")
     constraints = _object(name, field, "constraints")
+    _check_spelling(name, field, _FIELD_KEYS)
+    _check_spelling(name, constraints, _CONSTRAINT_KEYS)
     shared = {
         "name": name,
         "required": _flag(name, constraints, "required"),
@@ -83,6 +91,14 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     if kind == "string" or levels is not None:
         return _categorical(kind, field, levels, shared)
     return _numeric(kind, field, constraints, shared)
+
+
+def _check_spelling(name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse a key that looks like a misspelt one: ignoring it would change what the column means."""
+    for key in given:
+        if key not in known and (meant := get_close_matches(str(key).lower(), map(str.lower, known), 1, cutoff=0.8)):
+            intended = next(other for other in known if other.lower() == meant[0])
+            refuse(name, f"the key {key!r} is not known; did you mean {intended!r}?")
 
 
 def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:

@@ -13,7 +13,7 @@ outside a condition as a whole: otherwise the schema is refused and asks for an 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -41,8 +41,8 @@ class Rule:
         The combinations of level codes that it allows.
     """
 
-    text: Mapping[str, Any]
-    constraint: Constraint
+    text: Mapping[str, Any] = field(hash=False)
+    constraint: Constraint = field(compare=False)
 
 
 def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:

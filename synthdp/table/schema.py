@@ -172,8 +172,9 @@ class Schema:
             raise SchemaError("table: two columns have the same name; give every column its own name")
         if 2 * len(found) < len(known):
             # a file without a header shows its first record here: do not repeat it
-            message = f"{len(found)} of the schema's {len(known)} column names; the first line must hold the names"
-            raise SchemaError(f"table: its header has {message} {_listed(self.names)}")
+            share = f"{len(found)} of the schema's {len(known)} column names"
+            way_out = f"the first line must hold the names, separated by commas: {_listed(self.names)}"
+            raise SchemaError(f"table: its header has {share}; {way_out}")
         problems = []
         if missing := [name for name in self.names if name not in header]:
             problems.append(f"the schema has {_listed(missing)}, the table has not")

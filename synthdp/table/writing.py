@@ -32,7 +32,7 @@ def _refuse(path: str | PathLike[str], problem: str) -> NoReturn:
 
 
 def _refuse_existing(path: str | PathLike[str]) -> NoReturn:
-    _refuse(path, "it exists; pass --force / force=True to replace it")
+    _refuse(path, "it exists; pass --force (in Python force=True) to replace it")
 
 
 def check_writable(path: str | PathLike[str], *, force: bool) -> None:

@@ -11,7 +11,7 @@ from synthdp.inference.mirror_descent import MirrorDescent
 from synthdp.measurement import LinearMeasurement, estimate_total
 
 ENGINES = [GraphicalModelEstimator, DirectEstimator]
-TIGHT = MirrorDescent(tolerance=1e-8, window=30)
+TIGHT = MirrorDescent(tolerance=1e-9, window=60, max_iterations=20_000)
 
 
 def problem(seed, *, ratio):
