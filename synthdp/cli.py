@@ -144,7 +144,11 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
     parser.add_argument("--mechanism", default="mst", metavar="NAME", help="mst (default) or independent")
     parser.add_argument(
-        "--engine", default="graphical-model", metavar="NAME", help="graphical-model (default) or direct"
+        "--engine",
+        default="graphical-model",
+        metavar="NAME",
+        help="graphical-model (default), auto, direct, local-consistency, gum, mixture-of-products, "
+        "relaxed-tabular or generative-network",
     )
     parser.add_argument(
         "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"

@@ -11,8 +11,14 @@ MECHANISMS = {
     "mst": "synthdp.mechanisms.mst:MST",
 }
 ENGINES = {
+    "auto": "synthdp.inference.auto:AutoEstimator",
     "direct": "synthdp.inference.direct:DirectEstimator",
+    "generative-network": "synthdp.inference.generative_network:GenerativeNetworkEstimator",
+    "gum": "synthdp.inference.record_update:RecordUpdateEstimator",
     "graphical-model": "synthdp.inference.graphical_model:GraphicalModelEstimator",
+    "local-consistency": "synthdp.inference.local_consistency:LocalConsistencyEstimator",
+    "mixture-of-products": "synthdp.inference.mixture:MixtureEstimator",
+    "relaxed-tabular": "synthdp.inference.relaxed_tabular:RelaxedTabularEstimator",
 }
 
 

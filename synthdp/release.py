@@ -1,7 +1,7 @@
 """The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from os import PathLike
 from typing import Any, final
 
@@ -147,7 +147,7 @@ class Release:
             "software": f"synthdp {__version__}",
             "mechanism": {"name": self._mechanism.name, "reference": self._mechanism.reference}
             | _parameters(self._mechanism),
-            "engine": {"name": self._engine.name} | (vars(model.status) if model else {"converged": False}),
+            "engine": {"name": self._engine.name, **_fit_facts(model)},
             "complete": model is not None,
             "schema": {"sha256": self._schema.fingerprint, "columns": columns},
             "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
@@ -161,6 +161,13 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
     except ValueError:
         names = " or ".join(repr(known.value) for known in Adjacency)
         raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
+
+
+def _fit_facts(model: Model | None) -> dict[str, object]:
+    """How the fit ended, and which engine was chosen if that was left open."""
+    if model is None:
+        return {"converged": False}
+    return asdict(model.status) | ({"choice": model.choice} if model.choice else {})
 
 
 def _parameters(mechanism: Mechanism) -> dict[str, object]:

@@ -340,7 +340,7 @@ def test_help_lists_every_command_and_fits_a_terminal():
         assert invoke(command, "--help").code == 0
     assert "draft" in invoke("schema", "--help").out.decode()
     for name in (*registry.MECHANISMS, *registry.ENGINES, "add-remove", "replace-one"):
-        assert name in invoke("run", "--help").out.decode()
+        assert name in "".join(invoke("run", "--help").out.decode().split())  # lines may break after a hyphen
     assert "exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted" in text
 
 

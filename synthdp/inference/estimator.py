@@ -29,6 +29,8 @@ class Model(ABC):
     """
 
     kind: ClassVar[str]
+    choice: str = ""
+    """Which engine was chosen and why, if that was left to ``engine="auto"``."""
 
     @property
     @abstractmethod

@@ -41,6 +41,7 @@ class RefinedModel(Model):
         self._domain = domain
         self._coarsening = coarsening
         self._shares = dict(shares)
+        self.choice = coarse.choice
 
     @property
     def domain(self) -> Domain:

@@ -1,11 +1,22 @@
 """Models as plain JSON values and arrays, so that they can be saved without pickle."""
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from synthdp.domain import Domain
 from synthdp.errors import DataFileError
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.estimator import Model, State
+
+KINDS = {
+    "markov-random-field": "synthdp.inference.graphical_model:MarkovRandomField",
+    "mixture-of-products": "synthdp.inference.mixture_model:MixtureModel",
+    "pseudo-marginals": "synthdp.inference.pseudo_marginals:PseudoMarginalModel",
+    "records": "synthdp.inference.record_update:RecordModel",
+    "refined": "synthdp.inference.refinement:RefinedModel",
+    "weighted-rows": "synthdp.inference.weighted_rows:WeightedRowsModel",
+}
+"""Where the class of each kind of model is; loaded when a model of it is."""
 
 
 def model_to_state(model: Model) -> tuple[State, dict[str, Array]]:
@@ -22,11 +33,9 @@ def model_from_state(state: Mapping[str, object], arrays: Mapping[str, Array], d
     DataFileError
         If the kind of model is unknown to this version.
     """
-    from synthdp.inference.graphical_model import MarkovRandomField
-    from synthdp.inference.refinement import RefinedModel
-
-    kinds: dict[str, type[Model]] = {cls.kind: cls for cls in (MarkovRandomField, RefinedModel)}
     kind = str(state.get("kind"))
-    if kind not in kinds:
+    if kind not in KINDS:
         raise DataFileError(f"model: kind {kind!r} is unknown; update synthdp or save the model again")
-    return kinds[kind].from_state(state, arrays, domain)
+    module, _, name = KINDS[kind].partition(":")
+    found: type[Model] = getattr(import_module(module), name)
+    return found.from_state(state, arrays, domain)

@@ -23,11 +23,38 @@ from synthdp.table.numeric import IntegerColumn, NumberColumn
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
 
-_FIELD_KEYS = ("name", "type", "title", "description", "format", "missingValues", "categories", "trueValues")
-_FIELD_KEYS += ("falseValues", "constraints", "synthdp", "example", "rdfType", "categoriesOrdered", "bareNumber")
-_FIELD_KEYS += ("decimalChar", "groupChar")
-_CONSTRAINT_KEYS = ("enum", "minimum", "maximum", "required", "unique", "minLength", "maxLength", "pattern")
-_CONSTRAINT_KEYS += ("exclusiveMinimum", "exclusiveMaximum", "jsonSchema")
+_FIELD_KEYS = (
+    "name",
+    "type",
+    "title",
+    "description",
+    "format",
+    "missingValues",
+    "categories",
+    "categoriesOrdered",
+    "trueValues",
+    "falseValues",
+    "constraints",
+    "synthdp",
+    "example",
+    "rdfType",
+    "bareNumber",
+    "decimalChar",
+    "groupChar",
+)
+_CONSTRAINT_KEYS = (
+    "enum",
+    "minimum",
+    "maximum",
+    "required",
+    "unique",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "jsonSchema",
+)
 _CATEGORICAL_KEYS = ("other",)
 _NUMBER_KEYS = {"integer": ("bins", "edges"), "year": ("bins", "edges"), "number": ("bins", "edges", "decimals")}
 _DATE_KEYS = ("resolution", "bins")

@@ -1,4 +1,4 @@
-"""What every engine promises. A new engine joins by one line in ENGINES."""
+"""What the exact engines promise to rounding error; see test_engine_conformance for all engines."""
 
 import json
 
