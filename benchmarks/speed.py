@@ -1,0 +1,70 @@
+"""Speed of the parts: exact noise, sampling of rows, start-up. Run ``python benchmarks/speed.py`` alone on the machine.
+
+Sampling needs discretised Adult (see ``recipes.py``) and is left out if it is not there.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+from synthdp.privacy.noise import discrete_gaussian
+from synthdp.privacy.randomness import SystemRandomness
+from synthdp.release import Release
+from synthdp.table.files import read_coded
+from synthdp.table.schema import Schema
+
+ADULT = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
+REPEATS = 5
+
+
+def main() -> None:
+    print("exact discrete Gaussian noise, million samples a CPU second (best of 5)")
+    for sigma in (1, 50, 1000, 10_000, 100_000):
+        size = 2_000_000 if sigma <= 1000 else 200_000
+        seconds = best(lambda sigma=sigma, size=size: draw(sigma, size))
+        print(f"  sigma {sigma:>7}: {size / seconds / 1e6:.1f}")
+    if ADULT.exists():
+        print("1,000,000 rows of Adult's 15 columns from an mst model, CPU seconds (best of 5)")
+        model = adult_model()
+        for rounding in (True, False):
+            seconds = best(lambda rounding=rounding: model.sample(1_000_000, seed=0, rounding=rounding))
+            print(f"  {'randomised rounding' if rounding else 'independent draws':<20} {seconds:.2f}")
+    print("start-up, wall milliseconds (best of 5)")
+    for name, command in {
+        "synthdp --help": [str(Path(sys.executable).with_name("synthdp")), "--help"],
+        "import synthdp": [sys.executable, "-c", "import synthdp"],
+    }.items():
+        milliseconds = 1000 * best(
+            lambda command=command: subprocess.run(command, check=True, capture_output=True), cpu=False
+        )
+        print(f"  {name:<16} {milliseconds:.0f}")
+
+
+def draw(sigma: int, size: int) -> None:
+    discrete_gaussian(sigma_squared=Fraction(sigma**2), size=size, randomness=SystemRandomness())
+
+
+def adult_model():
+    schema = Schema.load(ADULT / "domain.json")
+    release = Release(
+        schema=schema, epsilon=1, delta=1e-9, mechanism="mst", engine="graphical-model", adjacency="add-remove"
+    )
+    return release.of(read_coded(ADULT / "adult.csv", schema)).model
+
+
+def best(work: Callable[[], object], *, cpu: bool = True) -> float:
+    clock = time.process_time if cpu else time.perf_counter
+    work()
+    spent = []
+    for _ in range(REPEATS):
+        start = clock()
+        work()
+        spent.append(clock() - start)
+    return min(spent)
+
+
+if __name__ == "__main__":
+    main()
