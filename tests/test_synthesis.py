@@ -193,7 +193,7 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"delta": 1}, "delta is 1"),
         ({"delta": float("nan")}, "delta is nan"),
         ({"mechanism": "magic"}, "'magic' is unknown; choose one of independent, mst"),
-        ({"engine": "magic"}, "'magic' is unknown; choose one of direct, graphical-model"),
+        ({"engine": "magic"}, "'magic' is unknown; choose one of auto, direct"),
         ({"adjacency": "magic"}, "adjacency is 'magic'"),
     ],
 )
