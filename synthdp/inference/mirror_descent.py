@@ -65,7 +65,7 @@ class MirrorDescent:
     """
 
     tolerance: float = 1e-4
-    window: int = 10
+    window: int = 20
     max_iterations: int = 3000
     memory: int = 20
 
