@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SchemaError,
         SynthdpError,
     )
+    from synthdp.external import from_measurements
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release import synthesize
@@ -46,6 +47,7 @@ __all__ = [
     "SynthdpError",
     "Synthesis",
     "__version__",
+    "from_measurements",
     "load",
     "synthesize",
 ]
@@ -58,6 +60,7 @@ _HOMES = {
     "LinearMeasurement": "synthdp.measurement",
     "Schema": "synthdp.table.schema",
     "Synthesis": "synthdp.synthesis",
+    "from_measurements": "synthdp.external",
     "load": "synthdp.archive",
     "synthesize": "synthdp.release",
 }

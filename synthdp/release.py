@@ -139,19 +139,23 @@ class Release:
         return Synthesis(schema=self._schema, measurements=table.released, model=model, certificate=certificate)
 
     def _public_facts(self, model: Model | None) -> dict[str, object]:
-        columns = [
-            {"name": column.name, "type": column.field()["type"], "n_levels": column.size, "domain": "declared"}
-            for column in self._schema.columns
-        ]
-        return {
-            "software": f"synthdp {__version__}",
-            "mechanism": {"name": self._mechanism.name, "reference": self._mechanism.reference}
-            | _parameters(self._mechanism),
-            "engine": {"name": self._engine.name, **_fit_facts(model)},
-            "complete": model is not None,
-            "schema": {"sha256": self._schema.fingerprint, "columns": columns},
-            "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
-        }
+        recipe = {"name": self._mechanism.name, "reference": self._mechanism.reference} | _parameters(self._mechanism)
+        return {"mechanism": recipe} | fit_facts(self._schema, self._engine, model)
+
+
+def fit_facts(schema: Schema, engine: Estimator, model: Model | None) -> dict[str, object]:
+    """What a certificate says of software, engine, fit and schema, as plain JSON values."""
+    columns = [
+        {"name": column.name, "type": column.field()["type"], "n_levels": column.size, "domain": "declared"}
+        for column in schema.columns
+    ]
+    return {
+        "software": f"synthdp {__version__}",
+        "engine": {"name": engine.name, **_fit_status(model)},
+        "complete": model is not None,
+        "schema": {"sha256": schema.fingerprint, "columns": columns},
+        "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
+    }
 
 
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
@@ -163,7 +167,7 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
         raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
 
 
-def _fit_facts(model: Model | None) -> dict[str, object]:
+def _fit_status(model: Model | None) -> dict[str, object]:
     """How the fit ended, and which engine was chosen if that was left open."""
     if model is None:
         return {"converged": False}

@@ -93,24 +93,21 @@ def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
 
 
 def _statement(content: Mapping[str, Any]) -> str:
-    accounting, noise = content["accounting"], content["noise"]
-    facts = [
-        ("guarantee", content["guarantee"]),
-        ("unit of privacy", content["unit_of_privacy"]),
-        ("made by", f"{content['software']}, {content['mechanism']['name']}, {content['engine']['name']}"),
-        ("rho (zCDP)", f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}"),
-        ("noise", f"{noise['kind']}; {noise['randomness']}"),
-        ("schema", f"sha256 {content['schema']['sha256']}"),
-    ]
+    if content["accounting"] is None:  # measurements of another system
+        facts = [("made by", f"{content['software']}, {content['engine']['name']}")]
+        table = _table(("measurement", "noise"), map(_measurement_row, content["measurements"]))
+    else:
+        facts = _accounted(content)
+        table = _table(("event", "what", "noise", "rho"), map(_event_row, content["events"]))
+    facts = [("guarantee", content["guarantee"]), *facts, ("schema", f"sha256 {content['schema']['sha256']}")]
     facts += [("caution", text) for text in content.get("cautions", ())]
     if not content["complete"]:
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
-    events = [_event_row(event) for event in content["events"]]
     return "\n".join(
         [
             *(f"{name:<16} {value}" for name, value in facts),
             "",
-            _table(("event", "what", "noise", "rho"), events),
+            table,
             "",
             "not covered by the guarantee:",
             *(f"  - {line}" for line in content["not_covered"]),
@@ -118,9 +115,30 @@ def _statement(content: Mapping[str, Any]) -> str:
     )
 
 
+def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a release says that paid for its measurements itself."""
+    accounting, noise = content["accounting"], content["noise"]
+    return [
+        ("unit of privacy", content["unit_of_privacy"]),
+        ("made by", f"{content['software']}, {content['mechanism']['name']}, {content['engine']['name']}"),
+        ("rho (zCDP)", f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}"),
+        ("noise", f"{noise['kind']}; {noise['randomness']}"),
+    ]
+
+
+def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
+    stddev = measurement["stddev"]  # one, or of several the smallest and the largest
+    noise = "{:.4g} to {:.4g}".format(*stddev) if isinstance(stddev, list) else f"{stddev:.4g}"
+    return _what(measurement), f"stddev {noise}"
+
+
+def _what(marginal: Mapping[str, Any]) -> str:
+    return " x ".join(marginal["columns"]) or "(number of records)"
+
+
 def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
     if event["event"] == "marginal":
-        what, noise = " x ".join(event["columns"]) or "(number of records)", f"sigma {event['sigma']:.4g}"
+        what, noise = _what(event), f"sigma {event['sigma']:.4g}"
     else:
         what, noise = f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"
     return event["event"], what, noise, f"{event['rho']:.4g}"

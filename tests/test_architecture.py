@@ -32,6 +32,7 @@ DOORS = {
     "synthdp.synthesis",
     "synthdp.release",
     "synthdp.archive",
+    "synthdp.external",
     "synthdp.show",
 }
 DOORS |= {"synthdp.progress", "synthdp.registry", "synthdp.__main__"}

@@ -77,6 +77,11 @@ class BinnedColumn(Column):
     def _read(self, values: Values) -> NDArray[np.float64]:
         """Values on the scale of the edges; NaN where unreadable."""
 
+    @property
+    @abstractmethod
+    def _bounds(self) -> tuple[Any, Any]:
+        """Lowest and highest value, on the same scale."""
+
     @abstractmethod
     def _at(self, points: NDArray[np.int64]) -> NDArray[Any]:
         """The values at grid points, within the bounds."""
@@ -141,6 +146,12 @@ class BinnedColumn(Column):
             missing |= np.isin(numbers, self._missing_numbers)
         codes[missing] = self.missing_code
         return codes
+
+    def _has(self, value: object) -> bool:
+        box = np.empty(1, dtype=object)
+        box[0] = value
+        low, high = self._bounds
+        return bool(low <= self._read(box)[0] <= high)
 
     def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
         """A grid point for each code, uniform in its bin; any point where the value is missing."""

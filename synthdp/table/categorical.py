@@ -144,6 +144,12 @@ class CategoricalColumn(Column):
             return self.missing_code if known else self._unknown_code
         return self._table.get(number, self._unknown_code)
 
+    def _has(self, value: object) -> bool:
+        if self.type == "string":
+            return look_up(self._table, value) is not None
+        number = to_float(value)
+        return not math.isnan(number) and number in self._table
+
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:  # noqa: ARG002
         """The level of each code."""
         if self.type == "string":
@@ -213,6 +219,9 @@ class BooleanColumn(Column):
             return int(value)
         code = look_up(self._table, value)
         return self.missing_code if code is None else code
+
+    def _has(self, value: object) -> bool:
+        return isinstance(value, bool | np.bool_) or look_up(self._table, value) is not None
 
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:  # noqa: ARG002
         """Truth values: ``bool`` if the column is required, else pandas' ``boolean``."""

@@ -28,7 +28,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import SchemaError
-from synthdp.table.reading import Values, distinct
+from synthdp.table.reading import Values, distinct, is_missing, texts_of
 
 DEFAULT_MISSING_VALUES = ("",)
 """Texts that mean "missing" when a schema names none (the default of Frictionless Table Schema)."""
@@ -136,6 +136,30 @@ class Column(ABC):
         # position -1 is "missing", and so is the last entry of the table
         table: NDArray[Any] = np.append(codes, np.array([self.missing_code], self.dtype))
         return table[positions]
+
+    def knows(self, values: pd.Series) -> NDArray[np.bool_]:
+        """Whether each value is a level, lies within the bounds, or is missing where that is allowed.
+
+        All others `encode` has to clip or replace. For public values only: of a sensitive table
+        the answer depends on the records.
+        """
+        unique, positions = distinct(values)
+        objects = unique if unique.dtype == object else pd.Index(unique).astype(object)  # numpy makes ints of dates
+        known = np.array([self._knows(value) for value in objects], dtype=np.bool_)
+        if positions is None:
+            return known
+        table: NDArray[np.bool_] = np.append(known, not self.required)
+        return table[positions]
+
+    def _knows(self, value: object) -> bool:
+        texts = {text.strip() for text in texts_of(value)}
+        if is_missing(value) or not texts.isdisjoint(text.strip() for text in self.missing_values):
+            return not self.required
+        return self._has(value)
+
+    @abstractmethod
+    def _has(self, value: object) -> bool:
+        """Whether a value that is not missing is a level or lies within the bounds."""
 
     @abstractmethod
     def _codes_of(self, values: Values) -> NDArray[np.integer[Any]]:
