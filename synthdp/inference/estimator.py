@@ -32,20 +32,25 @@ class Model(ABC):
     choice: str = ""
     """Which engine was chosen and why, if that was left to ``engine="auto"``."""
 
+    def __init__(self, *, domain: Domain, total: float, status: FitStatus) -> None:
+        self._domain = domain
+        self._total = total
+        self._status = status
+
     @property
-    @abstractmethod
     def domain(self) -> Domain:
         """The attributes and their sizes."""
+        return self._domain
 
     @property
-    @abstractmethod
     def total(self) -> float:
         """Estimated number of records."""
+        return self._total
 
     @property
-    @abstractmethod
     def status(self) -> FitStatus:
         """How the fit ended."""
+        return self._status
 
     @abstractmethod
     def marginal(self, clique: Sequence[str]) -> Factor:

@@ -10,26 +10,22 @@ deterministic; the gradient is exact; and the driver keeps the best weights that
 the learning rate when it stalls, where the paper averages weights over the last iterations.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.adaptive_descent import AdaptiveDescent
 from synthdp.inference.array_backend import ArrayBackend
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.mirror_descent import Progress
-from synthdp.inference.mixture_fit import MixtureFit
+from synthdp.inference.estimator import Model
+from synthdp.inference.mixture_fit import ComponentEstimator
 from synthdp.inference.mixture_model import MixtureModel
 from synthdp.inference.network_form import NetworkForm
-from synthdp.measurement import LinearMeasurement
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class GenerativeNetworkEstimator(Estimator):
+class GenerativeNetworkEstimator(ComponentEstimator):
     """Neural network that generates a mixture of product distributions (GEM) [2106.07153].
 
     The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
@@ -71,57 +67,24 @@ class GenerativeNetworkEstimator(Estimator):
     """
 
     name: ClassVar[str] = "generative-network"
-    n_components: int = 400
     n_inputs: int = 64
     hidden: tuple[int, ...] = (128, 128)
     driver: AdaptiveDescent = field(default_factory=lambda: AdaptiveDescent(learning_rate=0.003))
-    seed: int = 0
-    device: str = "numpy"
-    max_cells: int = 50_000_000
 
     def __post_init__(self) -> None:
         if self.n_inputs < 1:
             raise ParameterError(f"n_inputs is {self.n_inputs}; give 1 or more")
         if not self.hidden or min(self.hidden) < 1:
             raise ParameterError(f"hidden is {self.hidden}; give one width or more, each at least 1")
-        self._fit()
+        super().__post_init__()
 
-    def check_domain(self, domain: Domain) -> None:
-        """Raise `ModelTooLargeError` if the table of components alone has more than ``max_cells`` numbers."""
-        self._fit().check_size(domain)
-
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MixtureModel:
-        """Fit the model; see `Estimator.estimate`."""
-
-        def form(domain: Domain, backend: ArrayBackend) -> NetworkForm:
-            return NetworkForm(
-                domain,
-                backend,
-                n_components=self.n_components,
-                n_inputs=self.n_inputs,
-                hidden=self.hidden,
-                seed=self.seed,
-                reproduce=isinstance(warm_start, MixtureModel),
-            )
-
-        return self._fit().run(
-            domain, measurements, form, constraints=constraints, warm_start=warm_start, progress=progress
-        )
-
-    def _fit(self) -> MixtureFit:
-        return MixtureFit(
-            engine=self.name,
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> NetworkForm:
+        return NetworkForm(
+            domain,
+            backend,
             n_components=self.n_components,
-            driver=self.driver,
+            n_inputs=self.n_inputs,
+            hidden=self.hidden,
             seed=self.seed,
-            device=self.device,
-            max_cells=self.max_cells,
+            reproduce=isinstance(warm_start, MixtureModel),
         )

@@ -58,25 +58,9 @@ class MarkovRandomField(Model):
     def __init__(
         self, *, tree: JunctionTree, log_potentials: Mapping[Clique, Array], total: float, status: FitStatus
     ) -> None:
+        super().__init__(domain=tree.domain, total=total, status=status)
         self._tree = tree
         self._log_potentials = dict(log_potentials)
-        self._total = total
-        self._status = status
-
-    @property
-    def domain(self) -> Domain:
-        """The attributes and their sizes."""
-        return self._tree.domain
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records."""
-        return self._total
-
-    @property
-    def status(self) -> FitStatus:
-        """How the fit ended."""
-        return self._status
 
     @property
     def tree(self) -> JunctionTree:

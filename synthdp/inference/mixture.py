@@ -6,24 +6,20 @@ learned here by default. No part of the fit grows with the size of a junction tr
 measured marginals are ever made, so dense sets of cliques cost no more than others of their size.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.adaptive_descent import AdaptiveDescent
+from synthdp.inference.array_backend import ArrayBackend
 from synthdp.inference.component_forms import SoftmaxForm
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.mirror_descent import Progress
-from synthdp.inference.mixture_fit import MixtureFit
-from synthdp.inference.mixture_model import MixtureModel
-from synthdp.measurement import LinearMeasurement
+from synthdp.inference.estimator import Model
+from synthdp.inference.mixture_fit import ComponentEstimator
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MixtureEstimator(Estimator):
+class MixtureEstimator(ComponentEstimator):
     """Mixture of product distributions that explains noisy marginals [2106.07153].
 
     The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
@@ -62,45 +58,8 @@ class MixtureEstimator(Estimator):
     """
 
     name: ClassVar[str] = "mixture-of-products"
-    n_components: int = 400
     learn_weights: bool = True
     driver: AdaptiveDescent = field(default_factory=lambda: AdaptiveDescent(learning_rate=0.3))
-    seed: int = 0
-    device: str = "numpy"
-    max_cells: int = 50_000_000
 
-    def __post_init__(self) -> None:
-        self._fit()
-
-    def check_domain(self, domain: Domain) -> None:
-        """Raise `ModelTooLargeError` if the table of components alone has more than ``max_cells`` numbers."""
-        self._fit().check_size(domain)
-
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MixtureModel:
-        """Fit the model; see `Estimator.estimate`."""
-        return self._fit().run(
-            domain,
-            measurements,
-            lambda domain, backend: SoftmaxForm(domain, backend, learn_weights=self.learn_weights),
-            constraints=constraints,
-            warm_start=warm_start,
-            progress=progress,
-        )
-
-    def _fit(self) -> MixtureFit:
-        return MixtureFit(
-            engine=self.name,
-            n_components=self.n_components,
-            driver=self.driver,
-            seed=self.seed,
-            device=self.device,
-            max_cells=self.max_cells,
-        )
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> SoftmaxForm:  # noqa: ARG002
+        return SoftmaxForm(domain, backend, learn_weights=self.learn_weights)

@@ -1,6 +1,7 @@
 """Fitting a mixture of products to noisy marginals, whatever form its components are written in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, final
@@ -16,7 +17,7 @@ from synthdp.inference.adaptive_descent import AdaptiveDescent
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.array_backend import DEVICES, ArrayBackend, DeviceArray
 from synthdp.inference.component_forms import ComponentForm
-from synthdp.inference.estimator import Model, check_problem
+from synthdp.inference.estimator import Estimator, Model, check_problem
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.mirror_descent import FitStatus, Progress
 from synthdp.inference.mixture_model import MixtureModel
@@ -29,15 +30,12 @@ _MOST_RISES = 5
 _SCATTER = 0.3
 
 
-@final
 @dataclass(frozen=True, kw_only=True)
-class MixtureFit:
+class ComponentEstimator(Estimator):
     """What the mixture engines share: everything but the form of their parameters.
 
     Parameters
     ----------
-    engine
-        Name of the engine, for messages.
     n_components
         Number of product distributions.
     driver
@@ -55,12 +53,11 @@ class MixtureFit:
         If a number is out of range or the device is unknown.
     """
 
-    engine: str
-    n_components: int
+    n_components: int = 400
     driver: AdaptiveDescent
-    seed: int
-    device: str
-    max_cells: int
+    seed: int = 0
+    device: str = "numpy"
+    max_cells: int = 50_000_000
 
     def __post_init__(self) -> None:
         if self.n_components < 1:
@@ -68,33 +65,39 @@ class MixtureFit:
         if self.device not in DEVICES:
             raise ParameterError(f"device is {self.device!r}; choose one of {', '.join(DEVICES)}")
 
-    def check_size(self, domain: Domain, n_measured: int = 0) -> None:
-        """Raise `ModelTooLargeError` if components and measured cells are more than ``max_cells``."""
+    @abstractmethod
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> ComponentForm:
+        """How this engine writes its components."""
+
+    def check_domain(self, domain: Domain) -> None:
+        """Raise `ModelTooLargeError` if the table of components alone has more than ``max_cells`` numbers."""
+        self._check_size(domain)
+
+    def _check_size(self, domain: Domain, n_measured: int = 0) -> None:
         n_cells = self.n_components * sum(domain.shape) + n_measured
         if n_cells > self.max_cells:
             raise ModelTooLargeError(
-                f"{self.engine}: components and measured marginals have {n_cells} cells, "
+                f"{self.name}: components and measured marginals have {n_cells} cells, "
                 f"at most {self.max_cells} are allowed; use fewer n_components or smaller cliques, or raise max_cells"
             )
 
-    def run(
+    def estimate(
         self,
         domain: Domain,
         measurements: Sequence[LinearMeasurement],
-        form_of: Callable[[Domain, ArrayBackend], ComponentForm],
         *,
-        constraints: Sequence[Constraint],
-        warm_start: Model | None,
-        progress: Progress | None,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
     ) -> MixtureModel:
-        """Fit; parameters as for `Estimator.estimate`, and the form of the components."""
+        """Fit the model; see `Estimator.estimate`."""
         check_problem(domain, measurements, constraints)
         check_some_row_is_possible(constraints, domain)
         allowed = possible_cells(constraints, domain)
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(allowed)
-        self.check_size(domain, sum(map(domain.size, cliques)))
+        self._check_size(domain, sum(map(domain.size, cliques)))
         backend = ArrayBackend(self.device)
-        form = form_of(domain, backend)
+        form = self._form(domain, backend, warm_start)
         loss, total = MarginalLoss(domain, measurements), estimate_total(measurements)
         target = _target(loss, domain, allowed)
         objective = _Objective(target, ProductComponents(domain, target.cliques, backend), form, backend, total)

@@ -62,29 +62,12 @@ class MixtureModel(Model):
         status: FitStatus,
         constraints: Sequence[Constraint] = (),
     ) -> None:
-        self._domain = domain
+        super().__init__(domain=domain, total=total, status=status)
         self._levels = np.array(levels, dtype=np.float64, order="C")
         self._weights = np.array(weights, dtype=np.float64)
-        self._total = total
-        self._status = status
         self._constraints = tuple(constraints)
         self._rows = attribute_rows(domain)
         _check_proper(self._levels, self._weights, domain)
-
-    @property
-    def domain(self) -> Domain:
-        """The attributes and their sizes."""
-        return self._domain
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records."""
-        return self._total
-
-    @property
-    def status(self) -> FitStatus:
-        """How the fit ended."""
-        return self._status
 
     @property
     def levels(self) -> Array:

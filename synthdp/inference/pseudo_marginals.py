@@ -68,26 +68,10 @@ class PseudoMarginalModel(Model):
         total: float,
         status: FitStatus,
     ) -> None:
+        super().__init__(domain=domain, total=total, status=status)
         self._regions = RegionTables(domain, dict(tables))
         self._messages = dict(messages)
         self._constraints = tuple(constraints)
-        self._total = total
-        self._status = status
-
-    @property
-    def domain(self) -> Domain:
-        """The attributes and their sizes."""
-        return self._regions.domain
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records."""
-        return self._total
-
-    @property
-    def status(self) -> FitStatus:
-        """How the fit ended."""
-        return self._status
 
     @property
     def regions(self) -> tuple[Clique, ...]:

@@ -50,26 +50,9 @@ class RecordModel(Model):
     kind: ClassVar[str] = "records"
 
     def __init__(self, *, domain: Domain, records: Records, weights: Array, total: float, status: FitStatus) -> None:
-        self._domain = domain
+        super().__init__(domain=domain, total=total, status=status)
         self._records = np.array(records, dtype=np.int32)
         self._weights = weights
-        self._total = total
-        self._status = status
-
-    @property
-    def domain(self) -> Domain:
-        """The attributes and their sizes."""
-        return self._domain
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records."""
-        return self._total
-
-    @property
-    def status(self) -> FitStatus:
-        """How the fit ended."""
-        return self._status
 
     @property
     def records(self) -> Records:

@@ -12,7 +12,7 @@ from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.estimator import Codes, Estimator, Model, State, check_clique
-from synthdp.inference.mirror_descent import FitStatus, Progress
+from synthdp.inference.mirror_descent import Progress
 from synthdp.inference.sampling import compact, draw_values
 from synthdp.inference.store import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
@@ -37,26 +37,11 @@ class RefinedModel(Model):
     kind: ClassVar[str] = "refined"
 
     def __init__(self, *, coarse: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]) -> None:
+        super().__init__(domain=domain, total=coarse.total, status=coarse.status)
         self._coarse = coarse
-        self._domain = domain
         self._coarsening = coarsening
         self._shares = dict(shares)
         self.choice = coarse.choice
-
-    @property
-    def domain(self) -> Domain:
-        """The attributes and their sizes before merging."""
-        return self._domain
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records."""
-        return self._coarse.total
-
-    @property
-    def status(self) -> FitStatus:
-        """How the fit ended."""
-        return self._coarse.status
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""

@@ -10,24 +10,20 @@ lost when the rows are made proper shows: on discretised Adult with 32 random 2-
 mean error of the model is 1.5 to 9 times that of the fit on simplices, which is the default.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.adaptive_descent import AdaptiveDescent
+from synthdp.inference.array_backend import ArrayBackend
 from synthdp.inference.component_forms import TableForm
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.mirror_descent import Progress
-from synthdp.inference.mixture_fit import MixtureFit
-from synthdp.inference.mixture_model import MixtureModel
-from synthdp.measurement import LinearMeasurement
+from synthdp.inference.estimator import Model
+from synthdp.inference.mixture_fit import ComponentEstimator
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RelaxedTabularEstimator(Estimator):
+class RelaxedTabularEstimator(ComponentEstimator):
     """Relaxed table of rows of equal weight that explains noisy marginals (RAP) [2103.06641].
 
     The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
@@ -68,45 +64,8 @@ class RelaxedTabularEstimator(Estimator):
     """
 
     name: ClassVar[str] = "relaxed-tabular"
-    n_components: int = 400
     box: bool = False
     driver: AdaptiveDescent = field(default_factory=lambda: AdaptiveDescent(learning_rate=0.1))
-    seed: int = 0
-    device: str = "numpy"
-    max_cells: int = 50_000_000
 
-    def __post_init__(self) -> None:
-        self._fit()
-
-    def check_domain(self, domain: Domain) -> None:
-        """Raise `ModelTooLargeError` if the relaxed table alone has more than ``max_cells`` numbers."""
-        self._fit().check_size(domain)
-
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MixtureModel:
-        """Fit the model; see `Estimator.estimate`."""
-        return self._fit().run(
-            domain,
-            measurements,
-            lambda domain, backend: TableForm(domain, backend, box=self.box),
-            constraints=constraints,
-            warm_start=warm_start,
-            progress=progress,
-        )
-
-    def _fit(self) -> MixtureFit:
-        return MixtureFit(
-            engine=self.name,
-            n_components=self.n_components,
-            driver=self.driver,
-            seed=self.seed,
-            device=self.device,
-            max_cells=self.max_cells,
-        )
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> TableForm:  # noqa: ARG002
+        return TableForm(domain, backend, box=self.box)

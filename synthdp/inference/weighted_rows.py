@@ -61,31 +61,14 @@ class WeightedRowsModel(Model):
         support: SupportReport,
         log_potentials: Mapping[Clique, Array],
     ) -> None:
+        super().__init__(domain=domain, total=total, status=status)
         check_columns(domain, columns)
         if weights.shape != columns[0].shape or not (weights >= 0).all() or not abs(weights.sum() - 1.0) < 1e-9:
             raise ParameterError("weights: give one for each row, at least 0, adding up to 1")
-        self._domain = domain
         self._columns = tuple(compact(column, size) for column, size in zip(columns, domain.shape, strict=True))
         self._weights = weights
-        self._total = total
-        self._status = status
         self._support = support
         self._log_potentials = dict(log_potentials)
-
-    @property
-    def domain(self) -> Domain:
-        """The attributes and their sizes."""
-        return self._domain
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records."""
-        return self._total
-
-    @property
-    def status(self) -> FitStatus:
-        """How the fit ended."""
-        return self._status
 
     @property
     def support(self) -> SupportReport:
