@@ -59,6 +59,7 @@ class GenerativeNetworkEstimator(ComponentEstimator):
         If a number is out of range or the device is unknown.
 
     >>> import numpy as np
+    >>> from synthdp.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.1)
     >>> model = GenerativeNetworkEstimator(n_components=20, hidden=(16,)).estimate(domain, [noisy])

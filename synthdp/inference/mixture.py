@@ -50,6 +50,7 @@ class MixtureEstimator(ComponentEstimator):
         If a number is out of range or the device is unknown.
 
     >>> import numpy as np
+    >>> from synthdp.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
     >>> model = MixtureEstimator(n_components=10).estimate(domain, [noisy])
