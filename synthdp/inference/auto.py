@@ -1,7 +1,7 @@
 """Choosing an engine by what the measurements need: exact while that fits, approximate beyond."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
@@ -27,10 +27,13 @@ class AutoEstimator(Estimator):
     ----------
     max_cells
         Largest junction tree that the graphical model may use; a fit needs about 32 bytes a cell.
+    is_rough
+        Whether models only steer a selection, so that engines may stop sooner.
     """
 
     name: ClassVar[str] = "auto"
     max_cells: int = 10_000_000
+    is_rough: bool = False
 
     def choose(
         self, domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
@@ -45,6 +48,10 @@ class AutoEstimator(Estimator):
         approximate = LocalConsistencyEstimator()
         return approximate, f"{approximate.name}: {size}, more than the {self.max_cells} that are allowed"
 
+    def rough(self) -> "AutoEstimator":
+        """The same choice between engines with looser stopping rules."""
+        return replace(self, is_rough=True)
+
     def estimate(
         self,
         domain: Domain,
@@ -57,6 +64,7 @@ class AutoEstimator(Estimator):
         """Fit with the engine of choice; see `Estimator.estimate`."""
         check_problem(domain, measurements, constraints)
         engine, reason = self.choose(domain, measurements, constraints)
+        engine = engine.rough() if self.is_rough else engine
         model = engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
         model.choice = reason
         return model

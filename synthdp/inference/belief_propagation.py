@@ -1,7 +1,7 @@
 """Exact belief propagation on a junction tree [Lauritzen & Spiegelhalter 1988; Hugin]."""
 
 from collections.abc import Sequence
-from math import log
+from math import log, prod
 from typing import NamedTuple, final
 
 import numpy as np
@@ -43,6 +43,7 @@ class BeliefPropagation:
         self.tree = tree
         self._shapes = [tree.domain.project(clique).shape for clique in tree.cliques]
         self._edges = [_edge(tree, child) for child in range(1, len(tree.cliques))]
+        self._orders: dict[tuple[tuple[int, ...], ...], list[tuple[int, int]]] = {}
 
     def beliefs(self, log_potentials: Sequence[Sequence[Array]]) -> Beliefs:
         """Clique marginals of the distribution ``exp(sum of log potentials) / Z``.
@@ -63,17 +64,30 @@ class BeliefPropagation:
         except UnderflowDetected:
             return self._run(log_potentials, LogArithmetic())
 
+    def largest(self, log_potentials: Sequence[Sequence[Array]]) -> float:
+        """The largest sum of log potentials of any cell of the joint table; see `beliefs`."""
+        tables = [np.zeros(shape) for shape in self._shapes]
+        for table, potentials in zip(tables, log_potentials, strict=True):
+            for potential in potentials:
+                np.add(table, potential, out=table)
+        for child in range(len(tables) - 1, 0, -1):  # children before parents
+            edge = self._edges[child - 1]
+            tables[edge.parent] += np.max(tables[child], axis=edge.summed_up).reshape(edge.shape_in_parent)
+        return float(tables[0].max())
+
     def _run(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> Beliefs:
-        tables, log_partition = self._start(log_potentials, arithmetic)
+        factors, log_partition = self._start(log_potentials, arithmetic)
+        tables: list[Array] = [np.empty(0)] * len(factors)
         collected, drops = [], [0.0] * len(tables)
         for child in range(len(tables) - 1, 0, -1):  # children before parents
             edge = self._edges[child - 1]
+            tables[child] = self._product(factors[child], self._shapes[child], arithmetic)
             message = arithmetic.summed(tables[child], edge.summed_up)
             collected.append(message)
             size = _log_size(message, arithmetic, edge.log_summed, drops, child, edge.parent)
             log_partition += size
-            scaled = arithmetic.scaled(message, size).reshape(edge.shape_in_parent)
-            tables[edge.parent] = arithmetic.product(tables[edge.parent], scaled)
+            factors[edge.parent].append(arithmetic.scaled(message, size).reshape(edge.shape_in_parent))
+        tables[0] = self._product(factors[0], self._shapes[0], arithmetic)
         total = arithmetic.summed(tables[0], tuple(range(tables[0].ndim)))
         size = _log_size(total, arithmetic, log(tables[0].size), drops, 0, 0)
         tables[0] = arithmetic.scaled(tables[0], size)
@@ -84,23 +98,47 @@ class BeliefPropagation:
             tables[child] = arithmetic.product(tables[child], correction)
         return Beliefs([arithmetic.to_linear(table) for table in tables], log_partition + size)
 
-    def _start(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> tuple[list[Array], float]:
-        """One table a clique with cells of at most 1, and the logarithm of what was divided out."""
-        tables, log_scale = [], 0.0
-        for shape, potentials in zip(self._shapes, log_potentials, strict=True):
-            table: Array | None = None
+    def _start(
+        self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic
+    ) -> tuple[list[list[Array]], float]:
+        """The factors of each clique, with cells of at most 1, and the logarithm of what was divided out."""
+        factors, log_scale = [], 0.0
+        for potentials in log_potentials:
+            mine = []
             for potential in potentials:
                 largest = float(np.maximum.reduce(potential, axis=None))
                 if not np.isfinite(largest):
                     raise _impossible() if largest == -np.inf else _not_finite()
                 log_scale += largest
-                factor = arithmetic.from_log(potential - largest)
-                table = factor if table is None else arithmetic.product(table, factor)
-            if table is None or table.shape != shape:
-                ones = arithmetic.from_log(np.zeros(shape))
-                table = ones if table is None else arithmetic.product(ones, table)
-            tables.append(table)
-        return tables, log_scale
+                mine.append(arithmetic.from_log(potential - largest))
+            factors.append(mine)
+        return factors, log_scale
+
+    def _product(self, factors: Sequence[Array], shape: tuple[int, ...], arithmetic: Arithmetic) -> Array:
+        """The product of a clique's factors, in an order that keeps what is on the way to it small."""
+        if len(factors) == 1 and factors[0].shape == shape:
+            return factors[0]
+        shapes = tuple(factor.shape for factor in factors)
+        if shapes not in self._orders:
+            self._orders[shapes] = _order(shapes)
+        waiting: list[Array] = list(factors)
+        for i, j in self._orders[shapes]:
+            waiting[i] = arithmetic.product(waiting[i], waiting.pop(j))
+        if waiting and waiting[0].shape == shape:
+            return waiting[0]
+        ones = arithmetic.from_log(np.zeros(shape))
+        return arithmetic.product(ones, waiting[0]) if waiting else ones
+
+
+def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Which pair to multiply next, until one is left; the result takes the place of the first: smallest first."""
+    waiting, order = list(shapes), []
+    while len(waiting) > 1:
+        pairs = [(i, j) for j in range(len(waiting)) for i in range(j)]
+        i, j = min(pairs, key=lambda pair: prod(map(max, waiting[pair[0]], waiting[pair[1]])))
+        waiting[i] = tuple(map(max, waiting[i], waiting.pop(j)))
+        order.append((i, j))
+    return order
 
 
 def _log_size(

@@ -14,12 +14,11 @@ from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.mirror_descent import FitStatus, Progress
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import Coarsening, LinearMeasurement
 
 Codes = tuple[NDArray[np.unsignedinteger], ...]
 State = dict[str, object]
-
-_MOST_REJECTED = 1_000_000
+Wanted = NDArray[np.bool_] | Array
 
 
 class Model(ABC):
@@ -36,6 +35,8 @@ class Model(ABC):
         self._domain = domain
         self._total = total
         self._status = status
+        self.findings: dict[str, object] = {}
+        """What a recipe found out besides, from released values; plain JSON values for the certificate."""
 
     @property
     def domain(self) -> Domain:
@@ -82,13 +83,11 @@ class Model(ABC):
             independent draws.
         """
 
-    def complete(
-        self,
-        given: Mapping[str, NDArray[np.integer]],  # noqa: ARG002 - kinds of models that can override this
-        *,
-        seed: int | None = None,  # noqa: ARG002
-    ) -> Codes:
+    @abstractmethod
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
         """Complete partial records: draw the attributes that are not given, record by record.
+
+        Given values are kept as they are, and constraints hold in every completed record.
 
         Parameters
         ----------
@@ -100,17 +99,19 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If the kind of model cannot, or a record has probability 0.
+            If ``given`` does not fit the domain, or a record contradicts the constraints; for a
+            Markov random field also if a record has probability 0.
         """
-        raise ParameterError(f"given: a model of kind {self.kind} cannot complete records; use engine graphical-model")
 
-    def sample_where(self, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, *, seed: int | None = None) -> Codes:
+    @abstractmethod
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice: for some attributes only some levels are wanted.
 
         Parameters
         ----------
-        possible
-            For each restricted attribute which of its levels are wanted, shape ``(n_levels,)``.
+        wanted
+            For each restricted attribute which of its levels are wanted, shape ``(n_levels,)``:
+            booleans, or weights of at least 0 that multiply the probability of a level's records.
         n_rows
             Number of records, at least 0.
         seed
@@ -119,10 +120,8 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If the slice is too rare under the model to be drawn from.
+            If the slice does not fit the domain, or has probability 0 under the model.
         """
-        check_sample_size(n_rows)
-        return rejected_until(self, possible, n_rows, seed)
 
     @abstractmethod
     def to_state(self) -> tuple[State, dict[str, Array]]:
@@ -141,6 +140,14 @@ class Estimator(ABC):
 
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
         """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is measured."""
+
+    def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:  # noqa: ARG002 - most engines hold no codes
+        """The engine for the domain that ``coarsening`` makes of ``domain``."""
+        return self
+
+    def rough(self) -> "Estimator":
+        """The same engine for models that only steer a selection: it may stop sooner."""
+        return self
 
     @abstractmethod
     def estimate(
@@ -195,31 +202,41 @@ def check_problem(
         constraint.check_fits(domain)
 
 
-def rejected_until(model: Model, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, seed: int | None) -> Codes:
-    """Draw records until enough of them lie in a slice."""
-    generator = np.random.default_rng(seed)
-    kept: list[Codes] = []
-    n_missing, n_drawn, batch = n_rows, 0, 2 * n_rows + 100
-    while n_missing > 0:
-        if n_drawn > _MOST_REJECTED + 1000 * n_rows:
-            raise ParameterError("where: the slice is too rare under the model to be drawn from; widen it")
-        columns = model.sample(batch, seed=int(generator.integers(1 << 62)))
-        inside = np.ones(batch, dtype=np.bool_)
-        for name, wanted in possible.items():
-            inside &= wanted[columns[model.domain.index(name)]]
-        rows = np.flatnonzero(inside)[:n_missing]
-        kept.append(tuple(column[rows] for column in columns))
-        n_missing, n_drawn = n_missing - rows.size, n_drawn + batch
-        batch = min(4 * batch, 1 << 20)
-    if not kept:
-        return model.sample(0, seed=0)
-    return tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))
-
-
 def check_sample_size(n_rows: int) -> None:
     """Raise `ParameterError` unless ``n_rows`` is a number of rows."""
     if n_rows < 0:
         raise ParameterError(f"n_rows is {n_rows}; give 0 or more")
+
+
+def check_given(domain: Domain, given: Mapping[str, NDArray[np.integer]]) -> None:
+    """Raise `ParameterError` unless there are columns of codes of attributes, of one length."""
+    if not check_clique(domain, tuple(given)):
+        raise ParameterError("given: it has no columns; give at least one, or sample without it")
+    check_columns(domain.project(tuple(given)), list(given.values()), what="given")
+
+
+def check_columns(domain: Domain, columns: Sequence[NDArray[np.integer]], *, what: str = "columns") -> None:
+    """Raise `ParameterError` unless there is a column of codes for each attribute, of one length."""
+    if len(columns) != len(domain):
+        raise ParameterError(f"{what}: {len(columns)} for {len(domain)} attributes; give one each")
+    for column, name, size in zip(columns, domain.attributes, domain.shape, strict=True):
+        if column.ndim != 1 or column.dtype.kind not in "iu" or len(column) != len(columns[0]):
+            raise ParameterError(f"{what}: {name!r} is no 1-D array of integers, as long as the others")
+        if int(column.min(initial=0)) < 0 or int(column.max(initial=0)) >= size:
+            raise ParameterError(f"{what}: some codes of {name!r} lie outside 0 .. {size - 1}; use one schema")
+
+
+def check_slice(domain: Domain, wanted: Mapping[str, Wanted]) -> dict[str, Array]:
+    """How much each level is wanted, as weights of at most 1; raises `ParameterError` if they do not fit."""
+    checked = {}
+    for name in check_clique(domain, tuple(wanted)):
+        weights = np.asarray(wanted[name], dtype=np.float64)
+        if weights.shape != (domain[name],) or not (weights >= 0).all() or not np.isfinite(weights).all():
+            raise ParameterError(f"where: {name!r} has {domain[name]} levels; give each a boolean or a weight from 0")
+        if not weights.any():
+            raise ParameterError(f"where: no level of {name!r} is wanted; allow at least one")
+        checked[name] = weights / weights.max()
+    return checked
 
 
 def check_clique(domain: Domain, clique: Sequence[str]) -> Clique:

@@ -5,7 +5,7 @@ which is the member of the exponential family whose potentials live on the measu
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self, cast, final
 
@@ -25,9 +25,12 @@ from synthdp.inference.estimator import (
     Estimator,
     Model,
     State,
+    Wanted,
     check_clique,
+    check_given,
     check_problem,
     check_sample_size,
+    check_slice,
 )
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.inference.loss import MarginalLoss
@@ -84,8 +87,9 @@ class MarkovRandomField(Model):
     def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
         """Many marginals at once: sums and messages across cliques are shared between them."""
         checked = [check_clique(self.domain, clique) for clique in cliques]
-        queries = TreeMarginals(self._tree, self._beliefs)
-        return [Factor(self.domain.project(names), queries.marginal(names) * self._total) for names in checked]
+        counts = [belief * self._total for belief in self._beliefs]
+        answers = TreeMarginals(self._tree, counts).marginals(checked)
+        return [Factor(self.domain.project(names), answer) for names, answer in zip(checked, answers, strict=True)]
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
@@ -95,20 +99,23 @@ class MarkovRandomField(Model):
 
     def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
         """Complete partial records exactly; see `Model.complete`."""
-        names = check_clique(self.domain, tuple(given))
-        if not names:
-            raise ParameterError("given: it has no columns; give at least one, or sample without it")
+        check_given(self.domain, given)
         drawn = complete_records(self._tree, self._beliefs, given, generator=np.random.default_rng(seed))
         return tuple(compact(drawn[name], self.domain[name]) for name in self.domain.attributes)
 
-    def sample_where(self, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, *, seed: int | None = None) -> Codes:
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
-        masks = {(name,): np.where(wanted, 0.0, -np.inf) for name, wanted in possible.items()}
         potentials = dict(self._log_potentials)
-        for clique, mask in masks.items():
-            potentials[clique] = potentials.get(clique, 0.0) + mask
+        for name, weights in check_slice(self.domain, wanted).items():
+            mask = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
+            potentials[(name,)] = potentials.get((name,), 0.0) + mask
         inside = MarkovRandomField(tree=self._tree, log_potentials=potentials, total=self._total, status=self._status)
-        return inside.sample(n_rows, seed=seed)
+        check_sample_size(n_rows)
+        try:
+            beliefs = inside._beliefs
+        except ParameterError:
+            raise ParameterError("where: the slice has probability 0 under the model; widen it") from None
+        return sample_tree(self._tree, beliefs, n_rows, generator=np.random.default_rng(seed), rounding=True)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Cliques of the tree and of the potentials, total and status; the potentials as arrays."""
@@ -161,10 +168,17 @@ class MarginalOracle:
 
     def beliefs(self, log_potentials: Sequence[Array]) -> list[Array]:
         """Marginal of each clique of the tree, each summing to 1."""
+        return self._propagation.beliefs(self._by_home(log_potentials)).tables
+
+    def largest(self, log_potentials: Sequence[Array]) -> float:
+        """The largest sum of potentials of any record."""
+        return self._propagation.largest(self._by_home(log_potentials))
+
+    def _by_home(self, log_potentials: Sequence[Array]) -> list[list[Array]]:
         by_home: list[list[Array]] = [[] for _ in range(self._n_tree_cliques)]
         for home, shape, potential in zip(self._homes, self._shapes, log_potentials, strict=True):
             by_home[home].append(potential.reshape(shape))
-        return self._propagation.beliefs(by_home).tables
+        return by_home
 
     def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
         """Marginal of each given clique, each summing to 1."""
@@ -194,9 +208,12 @@ def fit_potentials(
         tables = oracle.marginals([*loss.split(theta), *masks.values()])
         return total * loss.flatten(tables[: len(loss.cliques)])
 
+    def least(by_cell: Array) -> float:
+        return -oracle.largest([*loss.split(-by_cell), *masks.values()])
+
     known = _known_potentials(tree.domain, warm_start)
     start = [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]
-    theta, status = driver.minimise(marginals, loss, loss.flatten(start), total=total, progress=progress)
+    theta, status = driver.minimise(marginals, loss, loss.flatten(start), total=total, least=least, progress=progress)
     potentials = {clique: table.copy() for clique, table in zip(loss.cliques, loss.split(theta), strict=True)}
     for clique, mask in masks.items():
         potentials[clique] = potentials[clique] + mask if clique in potentials else mask
@@ -246,6 +263,10 @@ class GraphicalModelEstimator(Estimator):
     name: ClassVar[str] = "graphical-model"
     driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 50_000_000
+
+    def rough(self) -> "GraphicalModelEstimator":
+        """The same engine with a looser stopping rule."""
+        return replace(self, driver=replace(self.driver, tolerance=1e-2, window=10))
 
     def estimate(
         self,

@@ -4,7 +4,8 @@ Where cliques overlap so much that no junction tree fits into memory, one can st
 marginals agree wherever two cliques overlap. Tables that do make up the local polytope, which
 contains the true marginals. On it the loss is a quadratic programme with closed-form steps
 (`local_polytope`), solved to optimality; the paper's convex belief propagation goes to the same
-optimum step by step.
+optimum step by step. The local polytope takes off less noise than the true marginals' own would;
+an estimated prior makes up for that, and for more (`shrinkage`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,36 +27,37 @@ from synthdp.inference.mirror_descent import FitStatus, Progress
 from synthdp.inference.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.region_graph import RegionGraph
 from synthdp.inference.repair import possible_cells
+from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
-_LEAST_SHARE = 1e-3
 _PRIOR_LOSS = 0.01
-_LEAST_SPREAD = 1e-4
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class LocalConsistencyEstimator(Estimator):
-    """Locally consistent pseudo-marginals of least loss over the region graph of the cliques.
+    """Locally consistent pseudo-marginals that fit noisy ones best, over the region graph of the cliques.
 
     Regions are the measured cliques, those of constraints, and attributes that are in none of
-    them. On decomposable sets of cliques the result is the graphical model's.
+    them.
 
     Parameters
     ----------
     newton
         The optimiser and its stopping rule.
     shrinkage
-        False: least loss (maximum likelihood). True: noisy counts are first drawn to independence,
-        the more the noisier they are (see `shrunk`). The loss is then not the least, but marginals
-        are usually nearer to the truth. Either is post-processing.
+        True: the posterior mode under an estimated prior, independence but for smaller measured cliques
+        (`shrinkage`). The noisier the counts, the more they are drawn to it; marginals are usually nearer
+        to the truth than those of least loss, and dependence that is lost in noise is not made up. False:
+        least loss (maximum likelihood); on decomposable sets of cliques this is the graphical model's.
+        Either is post-processing.
     max_cells
         Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell.
     """
 
     name: ClassVar[str] = "local-consistency"
     newton: DualNewton = field(default_factory=DualNewton)
-    shrinkage: bool = False
+    shrinkage: bool = True
     max_cells: int = 50_000_000
 
     def estimate(
@@ -161,54 +163,26 @@ def _targets(
 ) -> tuple[Array, Array]:
     """Wanted counts and their variances, regions end to end; impossible cells have variance 0.
 
-    Regions that nobody measured are drawn to independence, so weakly that all they could add to
+    Regions that nobody measured are drawn to their prior, so weakly that all they could add to
     the loss is a hundredth: the chi-squared distance stands in for relative entropy.
     """
     measured = {measurement.clique: measurement for measurement in combined_measurements(graph.domain, measurements)}
-    shares = _one_way_shares(graph.domain, list(measured.values()))
-    targets, variances = [], []
-    for region, mask in zip(graph.regions, masks, strict=True):
-        prior = np.where(mask, _product([shares[name] for name in region]), 0.0)
-        prior *= total / prior.sum()
+    shares = one_way_shares(graph.domain, list(measured.values()), total=total)
+    possible = dict(zip(graph.regions, masks, strict=True))
+    targets: dict[Clique, Array] = {}
+    variances: dict[Clique, Array] = {}
+    for region in sorted(graph.regions, key=len):  # priors are made of smaller tables
+        known = {clique: targets[clique] for clique in targets if clique in measured} if shrinkage else {}
+        prior = total * expected_shares(region, possible[region], shares, known)
         if region not in measured:
             target, variance = prior, 0.5 * total / _PRIOR_LOSS * prior
         else:
             target, variance = measured[region].values, measured[region].variance
-            if shrinkage and len(region) > 1:
+            if shrinkage:
                 target, variance = shrunk(target, variance, prior)
-        targets.append(target.ravel())
-        variances.append(np.where(mask, variance, 0.0).ravel())
-    return np.concatenate(targets), np.concatenate(variances)
+        targets[region], variances[region] = target, np.where(possible[region], variance, 0.0)
+    return _flat(graph, targets), _flat(graph, variances)
 
 
-def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
-    """Empirical Bayes: posterior mean and variance of counts around a prior table [Efron & Morris 1975].
-
-    The true counts are taken to deviate from the prior with variances in proportion to it. How
-    much is estimated: what the squared deviations of the noisy counts exceed the noise by.
-    """
-    excess = float(np.sum(np.square(counts - prior) - variance)) / float(prior.sum())
-    spread = np.maximum(max(excess, 0.0) * prior, _LEAST_SPREAD * variance)
-    return (counts * spread + prior * variance) / (variance + spread), variance * spread / (variance + spread)
-
-
-def _one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement]) -> dict[str, Array]:
-    """A rough distribution of each attribute, above 0 everywhere."""
-    shares = {}
-    for name, size in zip(domain.attributes, domain.shape, strict=True):
-        weights = np.full(size, 1e-300)
-        for measurement in measurements:
-            if name in measurement.clique:
-                axis = measurement.clique.index(name)
-                summed = tuple(other for other in range(measurement.values.ndim) if other != axis)
-                counts, variance = measurement.values.sum(axis=summed), measurement.variance.sum(axis=summed)
-                weights += np.maximum(counts, 0.0) / variance.mean()
-        shares[name] = weights / weights.sum() + _LEAST_SHARE / size
-    return shares
-
-
-def _product(factors: Sequence[Array]) -> Array:
-    product = np.ones(())
-    for factor in factors:
-        product = np.multiply.outer(product, factor)
-    return product
+def _flat(graph: RegionGraph, tables: Mapping[Clique, Array]) -> Array:
+    return np.concatenate([tables[region].ravel() for region in graph.regions])

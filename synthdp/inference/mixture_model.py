@@ -1,23 +1,36 @@
 """The model of the mixture engines: a weighted sum of product distributions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import ClassVar, Self, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.array_backend import ArrayBackend
-from synthdp.inference.estimator import Codes, Model, State, check_clique, check_sample_size
+from synthdp.inference.estimator import (
+    Codes,
+    Model,
+    State,
+    Wanted,
+    check_clique,
+    check_sample_size,
+    check_slice,
+)
 from synthdp.inference.mirror_descent import FitStatus
+from synthdp.inference.partial_records import Given, complete_possibly, slice_constraints
 from synthdp.inference.product_components import ProductComponents, attribute_rows
 from synthdp.inference.repair import repaired
 from synthdp.inference.sampling import Column, IntArray, compact, draw_values
+from synthdp.inference.store import constraints_from_state, constraints_to_state
+
+_RULED_OUT = -1e6  # beside this a logarithm of a probability above 0 is nothing
+_CHUNK_CELLS = 1 << 21
 
 
 @final
@@ -108,37 +121,104 @@ class MixtureModel(Model):
             generator=generator,
         )
 
-    def _draw(self, members: IntArray, generator: np.random.Generator, *, rounding: bool) -> tuple[Column, ...]:
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records exactly: a component given what is known, then its other levels.
+
+        What all components rule out is completed by those that rule out the fewest of its given
+        levels. Records that break a constraint are drawn again, see `repaired`.
+        """
+        generator = np.random.default_rng(seed)
+
+        def draw(part: Given) -> Mapping[str, Column]:
+            missing = [name for name in self._domain.attributes if name not in part]
+            return self._drawn(self._components_of(part, generator), missing, generator, rounding=False)
+
+        return complete_possibly(
+            draw,
+            given,
+            domain=self._domain,
+            constraints=self._constraints,
+            one_way=self._one_way,
+            generator=generator,
+        )
+
+    def _components_of(self, given: Given, generator: np.random.Generator) -> IntArray:
+        """A component for each record, drawn given the levels that are known of it."""
+        logs = {name: _log(self._levels[self._rows[name]], _RULED_OUT) for name in given}
+        prior = _log(self._weights, -np.inf)
+        n_records = len(next(iter(given.values())))
+        members = np.empty(n_records, dtype=np.int64)
+        chunk = max(1, _CHUNK_CELLS // len(prior))
+        for start in range(0, n_records, chunk):
+            here = slice(start, start + chunk)
+            scores = np.repeat(prior[None], len(members[here]), axis=0)
+            for name, codes in given.items():
+                scores += logs[name][codes[here]]
+            scores -= scores.max(axis=1, keepdims=True)
+            running = np.cumsum(np.exp(scores), axis=1)
+            targets = generator.random(len(running)) * running[:, -1]
+            members[here] = (running <= targets[:, None]).sum(axis=1)
+        return np.minimum(members, len(prior) - 1)
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
+        checked = check_slice(self._domain, wanted)
+        constraints = slice_constraints(self._domain, self._constraints, checked)
+        levels, log_weights = self._levels.copy(), _log(self._weights, -np.inf)
+        for name, scale in checked.items():
+            inside = levels[self._rows[name]] * scale[:, None]
+            shares = inside.sum(axis=0)
+            levels[self._rows[name], shares > 0] = (inside / np.where(shares > 0, shares, 1.0))[:, shares > 0]
+            log_weights += _log(shares, -np.inf)
+        if np.isneginf(log_weights).all():
+            raise ParameterError("where: the slice has probability 0 under the model; widen it")
+        weights = np.exp(log_weights - log_weights.max())
+        part = MixtureModel(
+            domain=self._domain,
+            levels=levels,
+            weights=weights / weights.sum(),
+            total=self._total,
+            status=self._status,
+            constraints=constraints,
+        )
+        return part.sample(n_rows, seed=seed)
+
+    def _draw(
+        self, members: NDArray[np.integer], generator: np.random.Generator, *, rounding: bool
+    ) -> tuple[Column, ...]:
         """Rows of given components."""
-        columns = []
-        for name, rows in self._rows.items():
-            table = np.ascontiguousarray(self._levels[rows].T)
+        return tuple(self._drawn(members, self._domain.attributes, generator, rounding=rounding).values())
+
+    def _drawn(
+        self, members: NDArray[np.integer], names: Iterable[str], generator: np.random.Generator, *, rounding: bool
+    ) -> dict[str, Column]:
+        """Codes of some attributes for rows of given components."""
+        columns = {}
+        for name in names:
+            table = np.ascontiguousarray(self._levels[self._rows[name]].T)
             values = draw_values(table, members, generator=generator, rounding=rounding)
-            columns.append(compact(values, self._domain[name]))
-        return tuple(columns)
+            columns[name] = compact(values, self._domain[name])
+        return columns
 
     def _one_way(self, name: str) -> Array:
         return self._levels[self._rows[name]] @ self._weights
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Total, status and constrained cliques; levels, weights and what is allowed as arrays."""
-        cliques = [list(constraint.clique) for constraint in self._constraints]
+        cliques, arrays = constraints_to_state(self._constraints)
         state: State = {"total": self._total, "status": asdict(self._status), "constraints": cliques}
-        arrays = {"levels": self._levels, "weights": self._weights}
-        arrays |= {f"allowed-{i}": c.allowed.astype(np.float64) for i, c in enumerate(self._constraints)}
-        return state, arrays
+        return state, arrays | {"levels": self._levels, "weights": self._weights}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
         """Rebuild a saved model."""
-        cliques: list[Clique] = [tuple(clique) for clique in cast("list[list[str]]", state["constraints"])]
         return cls(
             domain=domain,
             levels=arrays["levels"],
             weights=arrays["weights"],
             total=float(cast("float", state["total"])),
             status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
-            constraints=[Constraint(clique, arrays[f"allowed-{i}"] > 0) for i, clique in enumerate(cliques)],
+            constraints=constraints_from_state(state, arrays),
         )
 
 
@@ -152,3 +232,7 @@ def _check_proper(levels: Array, weights: Array, domain: Domain) -> None:
     proper = all(np.allclose(total, 1.0, rtol=0, atol=1e-9) for total in sums)
     if not proper or (levels < 0).any() or (weights < 0).any():
         raise ParameterError("levels and weights: give probabilities that sum to 1 in each attribute and component")
+
+
+def _log(shares: Array, of_zero: float) -> Array:
+    return np.log(shares, out=np.full(shares.shape, of_zero), where=shares > 0)

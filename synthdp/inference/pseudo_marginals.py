@@ -5,23 +5,36 @@ They need not be the marginals of any distribution, so answers beyond the region
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Self, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.estimator import Codes, Model, State, check_clique, check_sample_size
+from synthdp.inference.estimator import (
+    Codes,
+    Model,
+    State,
+    Wanted,
+    check_clique,
+    check_sample_size,
+    check_slice,
+)
+from synthdp.inference.graphical_model import MarkovRandomField
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.inference.mirror_descent import FitStatus
+from synthdp.inference.partial_records import complete_possibly
+from synthdp.inference.pseudo_slices import drawn_given, drawn_inside, field_of, moved_inside
 from synthdp.inference.queries import TreeMarginals
 from synthdp.inference.record_moves import RecordMoves, Records
 from synthdp.inference.region_tree import RegionTables, raked, region_tree
 from synthdp.inference.repair import repaired
+from synthdp.inference.row_network import RowNetwork
 from synthdp.inference.sampling import compact, sample_tree
 
 Messages = Mapping[tuple[Clique, Clique], Array]
@@ -29,6 +42,10 @@ Messages = Mapping[tuple[Clique, Clique], Array]
 _RAKING_TOLERANCE = 1e-7
 _MOST_RAKING = 30
 _POOL_ROWS = (10_000, 200_000)
+_LEARNT_ROWS = 50_000
+_LEARNT_PER_CELL = 20
+_MANY_TIMES = 4
+_LAST_MOVES = RecordMoves(share=0.015)
 
 
 @final
@@ -38,7 +55,8 @@ class PseudoMarginalModel(Model):
     Inside a region, marginals are sums of its table. Beyond, they are estimated: the region tree's
     distribution (`region_tree`), fitted by iterative proportional fitting to all that regions say
     about the clique. Rows are drawn from the region tree, and then moved until they match the
-    tables of all regions (`RecordMoves`).
+    tables of all regions (`RecordMoves`). Where many rows are asked for, most of that work is done on
+    some rows, and then all are drawn like those (`RowNetwork`) and moved a little.
 
     Parameters
     ----------
@@ -94,12 +112,14 @@ class PseudoMarginalModel(Model):
     def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
         """Many marginals; those beyond the regions share the work on the region tree."""
         checked = [check_clique(self.domain, clique) for clique in cliques]
-        queries = TreeMarginals(*self._tree)
-        return [Factor(self.domain.project(names), self._shares(names, queries) * self._total) for names in checked]
+        beyond = [names for names in checked if self._regions.home(names) is None]
+        starts = dict(zip(beyond, TreeMarginals(*self._tree).marginals(beyond) if beyond else (), strict=True))
+        return [Factor(self.domain.project(n), self._shares(n, starts.get(n)) * self._total) for n in checked]
 
-    def _shares(self, clique: Clique, queries: TreeMarginals) -> Array:
+    def _shares(self, clique: Clique, start: Array | None) -> Array:
         home = self._regions.home(clique)
-        if home is not None:
+        if start is None:
+            assert home is not None  # the tree is asked for all others
             return self._regions.marginal(home, clique)
         members = frozenset(clique)
         parts = {self.domain.canonical(members.intersection(region)): region for region in self._regions.tables}
@@ -110,7 +130,7 @@ class PseudoMarginalModel(Model):
             home = self._regions.home(part)
             assert home is not None  # parts are cut out of regions
             wanted[tuple(clique.index(name) for name in ordered)] = self._regions.marginal(home, ordered)
-        return raked(queries.marginal(clique), wanted, tolerance=_RAKING_TOLERANCE, most=_MOST_RAKING)
+        return raked(start, wanted, tolerance=_RAKING_TOLERANCE, most=_MOST_RAKING)
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`.
@@ -130,14 +150,67 @@ class PseudoMarginalModel(Model):
         n_rows = int(np.clip(self._total, *_POOL_ROWS))
         return self.records(n_rows, generator=np.random.default_rng(0))
 
-    def records(self, n_rows: int, *, generator: np.random.Generator, moves: RecordMoves | None = None) -> Records:
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
+        generator = np.random.default_rng(seed)
+        return complete_possibly(
+            lambda part: drawn_given(self._field, None if self._is_tree else self._pool, part, generator),
+            given,
+            domain=self.domain,
+            constraints=self._constraints,
+            one_way=lambda name: self.marginal((name,)).values,
+            generator=generator,
+        )
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
+        check_sample_size(n_rows)
+        checked = check_slice(self.domain, wanted)
+        generator = np.random.default_rng(seed)
+        if not self._is_tree:
+            draw = partial(self.records, generator=generator)
+            moved = moved_inside(draw, self._pool, checked, n_rows, domain=self.domain, generator=generator)
+            if moved is not None:
+                return tuple(compact(column, size) for column, size in zip(moved, self.domain.shape, strict=True))
+        return drawn_inside(
+            self._field,
+            checked,
+            n_rows,
+            constraints=self._constraints,
+            one_way=lambda name: self.marginal((name,)).values,
+            generator=generator,
+        )
+
+    @cached_property
+    def _field(self) -> MarkovRandomField:
+        return field_of(*self._tree)
+
+    @cached_property
+    def _is_tree(self) -> bool:
+        """Whether the region tree says all that the regions say."""
+        return all(self._tree[0].position_of(region) is not None for region in self.targets())
+
+    def records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
         """Codes that match the regions' tables, shape ``(n_attributes, n_rows)``."""
-        start = self.tree_records(n_rows, generator=generator)
-        targets = self.targets()
-        if any(self._tree[0].position_of(clique) is None for clique in targets):
-            moves = moves or RecordMoves()
-            moves.move(start, targets, domain=self.domain, constraints=self._constraints, generator=generator)
+        if self._is_tree:
+            return self.tree_records(n_rows, generator=generator)
+        if n_rows <= _MANY_TIMES * self._n_learnt:
+            start, moves = self.tree_records(n_rows, generator=generator), RecordMoves()
+        else:
+            drawn = self._network.draw(n_rows, generator=generator)
+            start, moves = self.possible_records(drawn, generator=generator), _LAST_MOVES
+        moves.move(start, self.targets(), domain=self.domain, constraints=self._constraints, generator=generator)
         return start
+
+    @property
+    def _n_learnt(self) -> int:
+        """Number of rows that many rows are modelled on, more than the largest table has cells."""
+        return max(_LEARNT_ROWS, _LEARNT_PER_CELL * max(table.size for table in self.targets().values()))
+
+    @cached_property
+    def _network(self) -> RowNetwork:
+        records = self.records(self._n_learnt, generator=np.random.default_rng(0))
+        return RowNetwork(self.domain, records, self._regions)
 
     def tree_records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
         """Codes drawn from the region tree, all of them possible, shape ``(n_attributes, n_rows)``."""

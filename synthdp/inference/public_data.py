@@ -12,7 +12,7 @@ Where the public table lacks what the measurements show, no weights help: the fi
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,12 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.estimator import Codes, Estimator, Model, check_problem
+from synthdp.inference.estimator import Codes, Estimator, Model, check_columns, check_problem
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.mirror_descent import MirrorDescent, Progress
 from synthdp.inference.public_support import SupportReport, judge_support
-from synthdp.inference.weighted_rows import WeightedRowsModel, cell_numbers, check_columns, distinct_rows
-from synthdp.measurement import LinearMeasurement, estimate_total
+from synthdp.inference.weighted_rows import WeightedRowsModel, cell_numbers, distinct_rows
+from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 
 
 @final
@@ -133,6 +133,16 @@ class PublicDataEstimator(Estimator):
         if not 0.0 <= self.largest_missed_share <= 1.0:
             raise ParameterError(f"largest_missed_share is {self.largest_missed_share}; give a share, 0 to 1")
 
+    def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:
+        """The engine with the levels of its public rows merged; see `Estimator.over_merged`."""
+        check_columns(domain, self.columns)
+        groups = coarsening.groups
+        merged = [
+            groups[name][column] if name in groups else column
+            for name, column in zip(domain.attributes, self.columns, strict=True)
+        ]
+        return replace(self, columns=tuple(merged))
+
     def estimate(
         self,
         domain: Domain,
@@ -178,6 +188,7 @@ class PublicDataEstimator(Estimator):
             status=replace(status, converged=status.converged and report.least_chi_squared >= -2 * loss.n_cells),
             support=report,
             log_potentials={clique: table.copy() for clique, table in zip(loss.cliques, tables, strict=True)},
+            constraints=constraints,
         )
 
     def _support(self, domain: Domain, constraints: Sequence[Constraint]) -> tuple[Codes, NDArray[np.int64]]:

@@ -10,20 +10,32 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar, Self, cast, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.estimator import Codes, Estimator, Model, State, check_clique, check_sample_size
+from synthdp.inference.estimator import (
+    Codes,
+    Estimator,
+    Model,
+    State,
+    Wanted,
+    check_clique,
+    check_sample_size,
+    check_slice,
+)
 from synthdp.inference.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.local_polytope import DualNewton
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.mirror_descent import FitStatus, Progress
+from synthdp.inference.partial_records import complete_from_rows, weights_inside
 from synthdp.inference.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.record_moves import RecordMoves, Records
 from synthdp.inference.sampling import compact, draw_counts, round_counts
+from synthdp.inference.store import constraints_from_state, constraints_to_state
 from synthdp.measurement import LinearMeasurement
 
 _FEWEST_RECORDS, _MOST_RECORDS = 20_000, 1_000_000
@@ -45,14 +57,26 @@ class RecordModel(Model):
         Number of records that marginals add up to.
     status
         How the fit ended.
+    constraints
+        What completed records keep to; the records obey it already.
     """
 
     kind: ClassVar[str] = "records"
 
-    def __init__(self, *, domain: Domain, records: Records, weights: Array, total: float, status: FitStatus) -> None:
+    def __init__(
+        self,
+        *,
+        domain: Domain,
+        records: Records,
+        weights: Array,
+        total: float,
+        status: FitStatus,
+        constraints: Sequence[Constraint] = (),
+    ) -> None:
         super().__init__(domain=domain, total=total, status=status)
         self._records = np.array(records, dtype=np.int32)
         self._weights = weights
+        self._constraints = tuple(constraints)
 
     @property
     def records(self) -> Records:
@@ -61,8 +85,16 @@ class RecordModel(Model):
 
     def with_status(self, status: FitStatus) -> "RecordModel":
         """The same records with another account of the fit."""
+        return self._reweighted(self._weights, status)
+
+    def _reweighted(self, weights: Array, status: FitStatus) -> "RecordModel":
         return RecordModel(
-            domain=self._domain, records=self._records, weights=self._weights, total=self._total, status=status
+            domain=self._domain,
+            records=self._records,
+            weights=weights,
+            total=self._total,
+            status=status,
+            constraints=self._constraints,
         )
 
     def marginal(self, clique: Sequence[str]) -> Factor:
@@ -88,10 +120,33 @@ class RecordModel(Model):
             compact(column[drawn], size) for column, size in zip(self._records, self._domain.shape, strict=True)
         )
 
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records by records that agree with them, drawn in proportion to weight.
+
+        What no record agrees with is completed by one that differs from it in fewest of the given
+        attributes, and drawn again should that break a constraint (`repaired`).
+        """
+        return complete_from_rows(
+            tuple(self._records),
+            self._weights,
+            given,
+            domain=self._domain,
+            constraints=self._constraints,
+            one_way=lambda name: self.marginal((name,)).values,
+            seed=seed,
+        )
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice exactly; see `Model.sample_where`. Some record must lie in it."""
+        checked = check_slice(self._domain, wanted)
+        inside = weights_inside(self._domain, tuple(self._records), self._weights, checked)
+        return self._reweighted(inside, self._status).sample(n_rows, seed=seed)
+
     def to_state(self) -> tuple[State, dict[str, Array]]:
-        """Total and status; records and weights as arrays."""
-        state: State = {"total": self._total, "status": asdict(self._status)}
-        return state, {"records": self._records.astype(np.float64), "weights": self._weights}
+        """Total, status and constrained cliques; records, weights and what is allowed as arrays."""
+        cliques, arrays = constraints_to_state(self._constraints)
+        state: State = {"total": self._total, "status": asdict(self._status), "constraints": cliques}
+        return state, arrays | {"records": self._records.astype(np.float64), "weights": self._weights}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
@@ -102,6 +157,7 @@ class RecordModel(Model):
             weights=arrays["weights"],
             total=float(cast("float", state["total"])),
             status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+            constraints=constraints_from_state(state, arrays),
         )
 
 
@@ -117,7 +173,7 @@ class RecordUpdateEstimator(Estimator):
     newton
         What makes the noisy marginals consistent.
     shrinkage
-        Whether noisy counts are first drawn to independence (see `LocalConsistencyEstimator`).
+        Whether noisy counts are first drawn to what smaller tables say (see `LocalConsistencyEstimator`).
     moves
         How records are moved, and when to stop.
     n_records
@@ -129,7 +185,7 @@ class RecordUpdateEstimator(Estimator):
     name: ClassVar[str] = "gum"
     seed: int = 0
     newton: DualNewton = field(default_factory=DualNewton)
-    shrinkage: bool = False
+    shrinkage: bool = True
     moves: RecordMoves = field(default_factory=RecordMoves)
     n_records: int | None = None
     max_cells: int = 50_000_000
@@ -158,7 +214,14 @@ class RecordUpdateEstimator(Estimator):
         )
         status = FitStatus(converged=converged and wanted.status.converged, n_iterations=n_iterations, loss=0.0)
         weights = np.full(records.shape[1], 1.0 / records.shape[1])
-        model = RecordModel(domain=domain, records=records, weights=weights, total=wanted.total, status=status)
+        model = RecordModel(
+            domain=domain,
+            records=records,
+            weights=weights,
+            total=wanted.total,
+            status=status,
+            constraints=constraints,
+        )
         return model.with_status(replace(status, loss=_loss(model, measurements)))
 
     def _start(self, wanted: PseudoMarginalModel, warm_start: Model | None, generator: np.random.Generator) -> Records:

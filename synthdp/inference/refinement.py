@@ -11,7 +11,16 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.estimator import Codes, Estimator, Model, State, check_clique
+from synthdp.inference.estimator import (
+    Codes,
+    Estimator,
+    Model,
+    State,
+    Wanted,
+    check_clique,
+    check_given,
+    check_slice,
+)
 from synthdp.inference.mirror_descent import Progress
 from synthdp.inference.sampling import compact, draw_values
 from synthdp.inference.store import model_from_state, model_to_state
@@ -57,27 +66,48 @@ class RefinedModel(Model):
         """Draw records; see `Model.sample`."""
         generator = np.random.default_rng(seed)
         coarse = self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding)
-        return self._refined(coarse, generator, rounding=rounding)
+        return self._refined(coarse, self._shares, generator, rounding=rounding)
 
     def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
-        """Complete partial records; see `Model.complete`."""
+        """Complete partial records by their merged levels, as exactly as the coarse model does; see `Model.complete`.
+
+        A given level counts as its group, even if its own share is 0.
+        """
+        check_given(self._domain, given)
         generator = np.random.default_rng(seed)
         groups = self._coarsening.groups
         coarse = {name: groups[name][codes] if name in groups else codes for name, codes in given.items()}
         drawn = self._coarse.complete(coarse, seed=int(generator.integers(1 << 62)))
-        columns = list(self._refined(drawn, generator, rounding=False))
+        columns = list(self._refined(drawn, self._shares, generator, rounding=False))
         for name, codes in given.items():
             columns[self._domain.index(name)] = compact(codes, self._domain[name])
         return tuple(columns)
 
-    def _refined(self, coarse: Codes, generator: np.random.Generator, *, rounding: bool) -> Codes:
-        """Give the rows of each merged level back to its levels."""
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice as exactly as the coarse model does; see `Model.sample_where`.
+
+        A merged level is wanted as much as its levels are on average, by their shares.
+        """
+        generator = np.random.default_rng(seed)
+        coarse, shares = check_slice(self._domain, wanted), dict(self._shares)
+        for name in coarse.keys() & shares.keys():
+            shares[name] = shares[name] * coarse[name]
+            coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(np.float64)
+            if not coarse[name].any():
+                raise ParameterError(f"where: the wanted levels of {name!r} have probability 0; widen the slice")
+        drawn = self._coarse.sample_where(coarse, n_rows, seed=int(generator.integers(1 << 62)))
+        return self._refined(drawn, shares, generator, rounding=True)
+
+    def _refined(
+        self, coarse: Codes, shares: Mapping[str, Array], generator: np.random.Generator, *, rounding: bool
+    ) -> Codes:
+        """Give the rows of each merged level back to its levels, in proportion to some shares."""
         columns = list(coarse)
-        for name, shares in self._shares.items():
+        for name, weights in shares.items():
             groups, position = self._coarsening.groups[name], self._domain.index(name)
-            weights = np.zeros((int(groups.max()) + 1, groups.size))
-            weights[groups, np.arange(groups.size)] = shares
-            values = draw_values(weights, columns[position].astype(np.int64), generator=generator, rounding=rounding)
+            table = np.zeros((int(groups.max()) + 1, groups.size))
+            table[groups, np.arange(groups.size)] = weights
+            values = draw_values(table, columns[position].astype(np.int64), generator=generator, rounding=rounding)
             columns[position] = compact(values, self._domain[name])
         return tuple(columns)
 
@@ -134,6 +164,8 @@ def estimate_refined(
     coarsening = Coarsening(groups)
     merged = [_merged(measurement, coarsening) for measurement in measurements]
     kept = [_merged_constraint(constraint, coarsening) for constraint in constraints]
+    if groups:
+        engine = engine.over_merged(domain, coarsening)
     coarse = engine.estimate(coarsening.domain(domain), merged, constraints=kept, progress=progress)
     if not groups:
         return coarse

@@ -27,6 +27,7 @@ def repaired(
     one_way: Callable[[str], Array],
     redraw: Callable[[IntArray], Sequence[Column]],
     generator: np.random.Generator,
+    given: Sequence[str] = (),
 ) -> tuple[Column, ...]:
     """The same rows, but for impossible ones, which are drawn again until all are possible.
 
@@ -48,11 +49,13 @@ def repaired(
         New codes of each attribute for the rows at given positions.
     generator
         Source of (seeded, not private) randomness.
+    given
+        Attributes whose codes are kept (``redraw`` must keep them, too).
 
     Raises
     ------
     ParameterError
-        If a row had to be repaired and no row at all is possible.
+        If a row had to be repaired and no row at all is possible, or none with its given codes.
     ModelTooLargeError
         If the junction tree of the constraints is too large to be of use.
     """
@@ -66,7 +69,9 @@ def repaired(
     rows = _impossible_rows(fixed, constraints, domain)
     if rows.size:
         fallback = _possible_rows(constraints, domain, one_way)
-        drawn = fallback.sample(rows.size, seed=int(generator.integers(1 << 62)))
+        seed = int(generator.integers(1 << 62))
+        known = {name: fixed[domain.index(name)][rows] for name in fallback.domain.attributes if name in given}
+        drawn = fallback.complete(known, seed=seed) if known else fallback.sample(rows.size, seed=seed)
         for name, values in zip(fallback.domain.attributes, drawn, strict=True):
             fixed[domain.index(name)][rows] = values
     return fixed

@@ -10,8 +10,9 @@ as groups have more than a few rows. Which rows of a group get which value is a 
 it, columns that follow each other would be falsely correlated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from synthdp.inference.junction_tree import JunctionTree
 
 IntArray = NDArray[np.int64]
 Column = NDArray[np.unsignedinteger]
+
+_CHUNK_CELLS = 1 << 18
 
 
 def sample_tree(
@@ -36,12 +39,15 @@ def sample_tree(
         table = np.transpose(beliefs[position], order).reshape(-1, prod(shape))
         groups = _groups(tree, given, drawn, n_rows)
         values = draw_values(table, groups, generator=generator, rounding=rounding)
-        columns = np.unravel_index(values, shape) if len(new) > 1 else (values,)
-        drawn.update((name, compact(column, tree.domain[name])) for name, column in zip(new, columns, strict=True))
+        # Levels are looked up by value: dividing a million values is slower.
+        for name, levels in zip(new, np.unravel_index(np.arange(prod(shape)), shape), strict=True):
+            drawn[name] = compact(levels, tree.domain[name])[values] if len(new) > 1 else values
     return tuple(drawn[name] for name in tree.domain.attributes)
 
 
-def draw_values(table: Array, groups: IntArray, *, generator: np.random.Generator, rounding: bool) -> IntArray:
+def draw_values(
+    table: Array, groups: NDArray[np.integer], *, generator: np.random.Generator, rounding: bool
+) -> NDArray[Any]:
     """Draw a value for each row, given the group that the row is in.
 
     Parameters
@@ -57,20 +63,60 @@ def draw_values(table: Array, groups: IntArray, *, generator: np.random.Generato
 
     Returns
     -------
-    Values ``0 .. n_values - 1``, shape ``(n_rows,)``.
+    Values ``0 .. n_values - 1``, shape ``(n_rows,)``, in the smallest type that holds them. Beyond
+    that, memory is about 30 bytes a row, whatever the size of the table.
     """
     n_groups, n_values = table.shape
-    totals = np.bincount(groups, minlength=n_groups)
-    possible = table.any(axis=1, keepdims=True)
-    if not possible.all():
-        # A group of weight 0 is never reached up to rounding error; whoever gets there is spread evenly.
-        table = np.where(possible, table, 1.0)
-    counts = (round_counts if rounding else draw_counts)(table, totals, generator=generator)
-    shuffled = generator.permutation(groups.size)
-    rows = shuffled[stable_order(groups[shuffled], n_groups)]
-    values = np.empty(groups.size, dtype=np.int64)
-    values[rows] = np.repeat(np.tile(np.arange(n_values), n_groups), counts.ravel())
+    return draw_by_group(
+        lambda rows: table[groups[rows]],
+        groups,
+        n_groups,
+        n_values,
+        generator=generator,
+        draw=round_counts if rounding else draw_counts,
+    )
+
+
+def draw_by_group(
+    weights: Callable[[IntArray], Array],
+    groups: NDArray[np.integer],
+    n_groups: int,
+    n_values: int,
+    *,
+    generator: np.random.Generator,
+    draw: Callable[..., IntArray],
+) -> NDArray[Any]:
+    """Draw a value for each row as `draw_values` does, from weights that are asked for a few groups at a time.
+
+    Parameters
+    ----------
+    weights
+        Given positions of rows, each of another group, the weights of values in each, not normalised.
+    draw
+        `round_counts` or `draw_counts`.
+    """
+    rows = generator.permutation(groups.size)
+    if n_groups > 1:
+        rows = rows[stable_order(groups[rows], n_groups)]
+    in_order = groups[rows]
+    starts = np.flatnonzero(np.append(groups.size > 0, in_order[1:] != in_order[:-1]))
+    ends = np.append(starts[1:], groups.size)
+    levels = compact(np.arange(n_values), n_values)
+    drawn = np.empty(groups.size, dtype=levels.dtype)
+    step = max(_CHUNK_CELLS // n_values, 1)
+    for first in range(0, starts.size, step):
+        start, end = starts[first : first + step], ends[first : first + step]
+        counts = draw(_reachable(weights(rows[start])), end - start, generator=generator)
+        drawn[start[0] : end[-1]] = np.repeat(np.tile(levels, start.size), counts.ravel())
+    values = np.empty_like(drawn)
+    values[rows] = drawn
     return values
+
+
+def _reachable(table: Array) -> Array:
+    """Weights where no group is without any: none is reached but up to rounding error; its rows are spread evenly."""
+    possible = table.any(axis=1, keepdims=True)
+    return table if possible.all() else np.where(possible, table, 1.0)
 
 
 def round_counts(table: Array, totals: IntArray, *, generator: np.random.Generator) -> IntArray:
@@ -102,9 +148,9 @@ def draw_counts(table: Array, totals: IntArray, *, generator: np.random.Generato
     return counts
 
 
-def stable_order(groups: IntArray, n_groups: int) -> IntArray:
+def stable_order(groups: NDArray[np.integer], n_groups: int) -> IntArray:
     """Positions that sort ``groups`` and keep ties in order: radix sort, 16 bits at a time."""
-    order = np.argsort(groups.astype(np.uint16), kind="stable")
+    order = np.argsort(groups.astype(np.uint16, copy=False), kind="stable")
     shift = 16
     while n_groups >> shift:
         digits = (groups >> shift).astype(np.uint16)
@@ -118,9 +164,9 @@ def compact(column: NDArray[np.integer], size: int) -> Column:
     return column.astype(np.min_scalar_type(size - 1))
 
 
-def _groups(tree: JunctionTree, given: Sequence[str], drawn: dict[str, Column], n_rows: int) -> IntArray:
+def _groups(tree: JunctionTree, given: Sequence[str], drawn: dict[str, Column], n_rows: int) -> NDArray[np.integer]:
     """For each row the number of its combination of given values (0 if nothing is given)."""
-    groups = np.zeros(n_rows, dtype=np.int64)
+    groups = np.zeros(n_rows, dtype=np.min_scalar_type(tree.domain.size(tuple(given))))
     for name in given:
         groups *= tree.domain[name]
         groups += drawn[name]

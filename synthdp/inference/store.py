@@ -1,8 +1,12 @@
 """Models as plain JSON values and arrays, so that they can be saved without pickle."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import cast
 
+import numpy as np
+
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import DataFileError
 from synthdp.inference.arithmetic import Array
@@ -39,3 +43,15 @@ def model_from_state(state: Mapping[str, object], arrays: Mapping[str, Array], d
     module, _, name = KINDS[kind].partition(":")
     found: type[Model] = getattr(import_module(module), name)
     return found.from_state(state, arrays, domain)
+
+
+def constraints_to_state(constraints: Sequence[Constraint]) -> tuple[list[list[str]], dict[str, Array]]:
+    """The constrained cliques, and what is allowed as arrays by name."""
+    arrays = {f"allowed-{i}": constraint.allowed.astype(np.float64) for i, constraint in enumerate(constraints)}
+    return [list(constraint.clique) for constraint in constraints], arrays
+
+
+def constraints_from_state(state: Mapping[str, object], arrays: Mapping[str, Array]) -> list[Constraint]:
+    """Rebuild the saved ``state["constraints"]``; models saved before they were kept have none."""
+    cliques = cast("list[list[str]]", state.get("constraints", []))
+    return [Constraint(tuple(clique), arrays[f"allowed-{i}"] > 0) for i, clique in enumerate(cliques)]

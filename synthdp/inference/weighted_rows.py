@@ -8,21 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.estimator import Codes, Model, State, check_clique, check_sample_size
+from synthdp.inference.estimator import (
+    Codes,
+    Model,
+    State,
+    Wanted,
+    check_clique,
+    check_columns,
+    check_sample_size,
+    check_slice,
+)
 from synthdp.inference.mirror_descent import FitStatus
+from synthdp.inference.partial_records import complete_from_rows, weights_inside
 from synthdp.inference.public_support import SupportReport
+from synthdp.inference.row_matching import row_keys
 from synthdp.inference.sampling import compact, draw_counts, round_counts
-
-_MOST_KEYS = 1 << 63
+from synthdp.inference.store import constraints_from_state, constraints_to_state
 
 
 @final
 class WeightedRowsModel(Model):
-    """Weights on distinct rows; every row that it samples is one of them.
+    """Weights on distinct rows; every row that it samples is one of them, every one it completes nearly.
 
     Parameters
     ----------
@@ -41,6 +52,8 @@ class WeightedRowsModel(Model):
     log_potentials
         For each measured clique what a cell adds to the logarithm of the weight of its rows: where
         a later fit starts.
+    constraints
+        What completed records keep to; the rows obey it already.
 
     Raises
     ------
@@ -60,6 +73,7 @@ class WeightedRowsModel(Model):
         status: FitStatus,
         support: SupportReport,
         log_potentials: Mapping[Clique, Array],
+        constraints: Sequence[Constraint] = (),
     ) -> None:
         super().__init__(domain=domain, total=total, status=status)
         check_columns(domain, columns)
@@ -69,6 +83,7 @@ class WeightedRowsModel(Model):
         self._weights = weights
         self._support = support
         self._log_potentials = dict(log_potentials)
+        self._constraints = tuple(constraints)
 
     @property
     def support(self) -> SupportReport:
@@ -107,39 +122,28 @@ class WeightedRowsModel(Model):
         return self._rows(generator.permutation(np.repeat(np.arange(len(counts)), counts)))
 
     def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
-        """Complete partial records by rows that agree with them, exactly; see `Model.complete`."""
-        names = check_clique(self._domain, tuple(given))
-        if not names:
-            raise ParameterError("given: it has no columns; give at least one, or sample without it")
-        part, n_public = self._domain.project(names), len(self._weights)
-        check_columns(part, list(given.values()), n_least=0)
-        joined = [np.concatenate([self._columns[self._domain.index(name)], given[name].astype(int)]) for name in names]
-        _, groups = np.unique(_row_keys(part, joined), return_inverse=True)
-        public, wanted = groups[:n_public], groups[n_public:]
-        sums = np.bincount(public, self._weights, minlength=int(groups.max()) + 1)
-        if not (sums[wanted] > 0).all():
-            raise ParameterError("given: a record agrees with no public row of any weight; leave out some columns")
-        # Group by group the shares run from one whole number to the next, but for rounding.
-        order = np.argsort(public, kind="stable")
-        divisors = np.where(sums > 0, sums, 1.0)[public[order]]
-        running = np.append(0.0, np.cumsum(self._weights[order] / divisors))
-        ends = np.cumsum(np.bincount(public, minlength=len(sums)))
-        low, high = running[np.append(0, ends[:-1])[wanted]], running[ends[wanted]]
-        target = low + np.random.default_rng(seed).random(len(wanted)) * (high - low)
-        target = np.minimum(target, np.nextafter(high, 0.0))
-        return self._rows(order[np.searchsorted(running, target, side="right") - 1])
+        """Complete partial records by rows that agree with them, drawn in proportion to weight.
 
-    def sample_where(self, possible: Mapping[str, NDArray[np.bool_]], n_rows: int, *, seed: int | None = None) -> Codes:
+        A record that no row of any weight agrees with is completed by one that differs from it in
+        fewest of the given attributes, and drawn again should that break a constraint (`repaired`).
+        """
+        return complete_from_rows(
+            self._columns,
+            self._weights,
+            given,
+            domain=self._domain,
+            constraints=self._constraints,
+            one_way=lambda name: self.marginal((name,)).values,
+            seed=seed,
+        )
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
-        inside = self._weights.copy()
-        for name, wanted in possible.items():
-            inside[~wanted[self._columns[self._domain.index(name)]]] = 0.0
-        if not inside.any():
-            raise ParameterError("where: no public row of any weight lies in the slice; widen it")
+        checked = check_slice(self._domain, wanted)
         part = WeightedRowsModel(
             domain=self._domain,
             columns=self._columns,
-            weights=inside / inside.sum(),
+            weights=weights_inside(self._domain, self._columns, self._weights, checked),
             total=self._total,
             status=self._status,
             support=self._support,
@@ -151,15 +155,17 @@ class WeightedRowsModel(Model):
         return tuple(column[positions] for column in self._columns)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
-        """Cliques of the potentials, total, status and support; rows, weights and potentials as arrays."""
+        """Cliques of potentials and constraints, total, status and support; rows, weights and tables as arrays."""
         cliques = list(self._log_potentials)
+        constrained, arrays = constraints_to_state(self._constraints)
         state: State = {
             "cliques": [list(clique) for clique in cliques],
             "total": self._total,
             "status": asdict(self._status),
             "support": asdict(self._support),
+            "constraints": constrained,
         }
-        arrays = {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
+        arrays |= {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
         arrays["rows"] = np.stack(self._columns).astype(np.float64)
         arrays["weights"] = self._weights
         return state, arrays
@@ -176,20 +182,8 @@ class WeightedRowsModel(Model):
             status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
             support=SupportReport(**cast("dict[str, float]", state["support"])),
             log_potentials={clique: arrays[f"potential-{i}"] for i, clique in enumerate(cliques)},
+            constraints=constraints_from_state(state, arrays),
         )
-
-
-def check_columns(domain: Domain, columns: Sequence[NDArray[np.integer]], *, n_least: int = 1) -> None:
-    """Raise `ParameterError` unless there is a column of codes for each attribute, and enough rows."""
-    if len(columns) != len(domain):
-        raise ParameterError(f"columns: {len(columns)} for {len(domain)} attributes; give one each")
-    for column, name, size in zip(columns, domain.attributes, domain.shape, strict=True):
-        if column.ndim != 1 or column.dtype.kind not in "iu" or len(column) != len(columns[0]):
-            raise ParameterError(f"columns: {name!r} is no 1-D array of integers, as long as the others")
-        if len(column) < n_least:
-            raise ParameterError(f"columns: {name!r} has no rows; give at least one")
-        if int(column.min(initial=0)) < 0 or int(column.max(initial=0)) >= size:
-            raise ParameterError(f"columns: some codes of {name!r} lie outside 0 .. {size - 1}; use one schema")
 
 
 def cell_numbers(domain: Domain, columns: Sequence[NDArray[np.integer]], clique: Clique) -> NDArray[np.int64]:
@@ -203,19 +197,6 @@ def cell_numbers(domain: Domain, columns: Sequence[NDArray[np.integer]], clique:
 
 def distinct_rows(domain: Domain, columns: Sequence[NDArray[np.integer]]) -> tuple[Codes, NDArray[np.int64]]:
     """The distinct rows in lexicographic order, and how often each occurs."""
-    _, first, counts = np.unique(_row_keys(domain, columns), return_index=True, return_counts=True)
+    _, first, counts = np.unique(row_keys(domain, columns), return_index=True, return_counts=True)
     kept = tuple(compact(column[first], size) for column, size in zip(columns, domain.shape, strict=True))
     return kept, counts.astype(np.int64)
-
-
-def _row_keys(domain: Domain, columns: Sequence[NDArray[np.integer]]) -> NDArray[np.uint64]:
-    """Numbers that are equal where rows are, and sort like them."""
-    keys, n_keys = np.zeros(len(columns[0]), dtype=np.uint64), 1
-    for column, size in zip(columns, domain.shape, strict=True):
-        if n_keys * size > _MOST_KEYS:
-            # Renumbering keeps the order, and there are no more numbers than rows.
-            used, positions = np.unique(keys, return_inverse=True)
-            keys, n_keys = positions.astype(np.uint64), len(used)
-        keys = keys * np.uint64(size) + column.astype(np.uint64)
-        n_keys *= size
-    return keys

@@ -103,6 +103,18 @@ def test_a_query_that_spans_the_branches_of_a_star():
         np.testing.assert_allclose(model.marginal(query).values, marginal_of(probabilities, domain, query), atol=1e-13)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.data(), SEEDS)
+def test_the_largest_sum_of_potentials_is_that_of_the_joint_table(data, seed):
+    domain = data.draw(domains())
+    potentials = random_potentials(
+        np.random.default_rng(seed), domain, data.draw(clique_sets(domain)), scale=50.0, impossible=0.1
+    )
+    tree = JunctionTree.covering(domain, list(potentials))
+    largest = BeliefPropagation(tree).largest(by_home(tree, potentials))
+    assert largest == pytest.approx(joint_logarithm(domain, potentials).max(), rel=1e-12)
+
+
 def chain(length, levels):
     names = tuple(f"x{i}" for i in range(length + 1))
     return Domain(names, (levels,) * len(names)), list(pairwise(names))

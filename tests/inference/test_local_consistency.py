@@ -72,7 +72,7 @@ def test_joints_of_a_region_graph_imply_every_shared_marginal(data):
 def test_regions_are_consistent_and_the_loss_is_no_worse_than_the_exact_one(joint, problem):
     """The local polytope contains the marginals of all distributions."""
     measurements = measured(joint, PROBLEMS[problem])
-    model = LocalConsistencyEstimator().estimate(DOMAIN, measurements)
+    model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
     assert model.status.converged
     check_local_consistency(model)
     assert model.status.loss <= TIGHT.estimate(DOMAIN, measurements).status.loss * (1 + 1e-7) + 1e-7
@@ -86,7 +86,7 @@ def test_random_problems_are_solved_to_optimality():
         cliques = random_cliques(rng, domain, most=6)
         table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(domain.shape)
         measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 1, len(cliques)))
-        model = LocalConsistencyEstimator().estimate(domain, measurements)
+        model = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements)
         assert model.status.converged, seed
         check_local_consistency(model)
         exact = TIGHT.estimate(domain, measurements)
@@ -97,7 +97,7 @@ def test_random_problems_are_solved_to_optimality():
 def test_decomposable_cliques_give_the_graphical_model(joint, problem):
     """On regions and beyond: the region tree is the junction tree then."""
     measurements = measured(joint, PROBLEMS[problem])
-    model = LocalConsistencyEstimator().estimate(DOMAIN, measurements)
+    model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
     exact = TIGHT.estimate(DOMAIN, measurements)
     for size in range(len(DOMAIN) + 1):
         for clique in combinations(DOMAIN.attributes, size):
@@ -114,7 +114,7 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
         LinearMeasurement(("a",), rng.uniform(100, 200, 3), np.array([1.0, 9.0, 3.0])),
     ]
     expected = TIGHT.estimate(domain, measurements).marginal(("a", "b")).values
-    values = LocalConsistencyEstimator().estimate(domain, measurements).marginal(("a", "b")).values
+    values = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements).marginal(("a", "b")).values
     np.testing.assert_allclose(values, expected, atol=0.01)
 
 
@@ -142,7 +142,7 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
 def test_estimates_beyond_the_regions_agree_with_all_regions(joint):
     """A clique that three regions meet in takes all of them into account, not only those of the tree."""
     measurements = measured(joint, PROBLEMS["cycle"], stddev=0.1)
-    model = LocalConsistencyEstimator().estimate(DOMAIN, measurements)
+    model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
     whole = model.marginal(("c", "a", "b"))
     assert whole.total() == pytest.approx(model.total)
     for clique in PROBLEMS["cycle"]:

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from oracles_inference import least_loss, loss_and_gap, noisy, random_cliques, random_domain, whitened
+from scipy.optimize import nnls
 
 from synthdp.domain import Domain
 from synthdp.inference.direct import DirectEstimator
 from synthdp.inference.graphical_model import GraphicalModelEstimator
+from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.mirror_descent import MirrorDescent
-from synthdp.measurement import LinearMeasurement, estimate_total
+from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 ENGINES = [GraphicalModelEstimator, DirectEstimator]
 TIGHT = MirrorDescent(tolerance=1e-9, window=60, max_iterations=20_000)
@@ -41,21 +43,63 @@ def test_tight_fits_reach_the_least_loss(engine, ratio):
     for seed in range(30):
         domain, measurements = problem(seed, ratio=ratio)
         model, loss, gap, least, n_cells = outcome(engine(driver=TIGHT), domain, measurements)
+        bend = sum((model.total / np.min(measurement.stddev)) ** 2 for measurement in measurements)
         assert model.status.converged
         assert loss <= least + 1e-3 * least + 1e-6 * n_cells, seed
-        assert gap <= 0.1 * loss + 0.02 * n_cells, seed
+        # The certain gain of a step towards a single record: the gap alone grows with counts over noise.
+        assert gap**2 <= 2e-3 * (loss + 0.01 * n_cells) * bend, seed
 
 
-def test_default_fits_end_near_the_least_loss_and_say_so():
-    """The default stopping rule leaves at most 1 % of the noise's own share of the loss."""
-    excesses = []
-    for seed in range(100, 160):
-        domain, measurements = problem(seed, ratio=1.0)
-        model, loss, _, least, n_cells = outcome(GraphicalModelEstimator(), domain, measurements)
-        assert model.status.converged
-        excesses.append((loss - least) / (least + 0.01 * n_cells))
-    assert max(excesses) < 0.01
-    assert np.median(excesses) < 1e-4
+def least_excess_loss(matrix, target, total):
+    """The least loss over the simplex, exactly: least distance programming [Lawson & Hanson 1974]."""
+    corners = matrix * total - target[:, None]
+    scale, best = 1.0, np.inf
+    for _ in range(3):  # the second and third time scaled to the size of the loss
+        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.append(0.0 * target, 1.0))
+        if weights.sum() > 0:
+            best = min(best, 0.5 * float(np.sum((corners @ weights / weights.sum()) ** 2)))
+        scale = 1.0 / np.sqrt(2 * best + 1e-12)
+    return best
+
+
+def default_outcome(seed, ratio):
+    domain, measurements = problem(seed, ratio=ratio)
+    model = GraphicalModelEstimator().estimate(domain, measurements)
+    matrix, target = whitened(domain, combined_measurements(domain, measurements))
+    least = least_excess_loss(matrix, target, model.total)
+    return model.status, (model.status.loss - least) / (least + 1e-4 * len(target))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 10.0, 1000.0])
+def test_default_fits_are_within_a_ten_thousandth_of_the_least_loss_or_say_that_they_are_not(ratio):
+    outcomes = [default_outcome(seed, ratio) for seed in range(100, 140)]
+    assert max(excess for status, excess in outcomes if status.converged) <= 1e-4
+    assert sum(status.converged for status, _ in outcomes) >= 38
+
+
+def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
+    for seed in range(20):
+        domain, measurements = problem(seed, ratio=3.0)
+        first = GraphicalModelEstimator().estimate(domain, measurements[:-1] or measurements)
+        warm = GraphicalModelEstimator().estimate(domain, measurements, warm_start=first)
+        matrix, target = whitened(domain, combined_measurements(domain, measurements))
+        least = least_excess_loss(matrix, target, warm.total)
+        assert warm.status.converged
+        assert warm.status.loss - least <= 1e-4 * least + 1e-8 * len(target)
+
+
+def test_a_fit_that_cannot_move_but_could_gain_is_not_called_converged():
+    """A start where a needed cell has underflown to probability 0: the slope there is known, the way is not."""
+    domain = Domain(("a",), (2,))
+    loss = MarginalLoss(domain, [LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0)])
+
+    def marginals(theta):
+        return np.array([100.0, 0.0 * theta[1]])
+
+    def fit(least):
+        return MirrorDescent().minimise(marginals, loss, np.zeros(2), total=100.0, least=least)[1]
+
+    assert not fit(lambda prices: float(prices.min())).converged
 
 
 def test_reported_loss_is_that_of_the_merged_measurements():

@@ -66,7 +66,7 @@ def test_the_gum_table_is_its_model(joint):
 
 def test_gum_comes_near_the_least_loss(joint):
     measurements = measured(joint, PROBLEMS["all pairs"], stddev=3.0)
-    model = RecordUpdateEstimator().estimate(DOMAIN, measurements)
+    model = RecordUpdateEstimator(shrinkage=False).estimate(DOMAIN, measurements)
     exact = TIGHT.estimate(DOMAIN, measurements).status.loss
     assert model.status.converged
     assert exact * (1 - 1e-6) <= model.status.loss <= 1.1 * exact + 1.0

@@ -13,6 +13,8 @@ from oracles_inference import clique_sets, domains, field, random_potentials
 from scipy.special import chdtr, chdtrc
 
 from synthdp.domain import Domain
+from synthdp.inference.region_tree import RegionTables
+from synthdp.inference.row_network import RowNetwork, _numbered
 from synthdp.inference.sampling import compact, draw_counts, draw_values, round_counts, sample_tree, stable_order
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -244,3 +246,74 @@ def test_columns_are_as_small_as_their_levels_allow(size, dtype):
     column = compact(np.array([0, size - 1]), size)
     assert column.dtype == np.dtype(dtype)
     assert column.tolist() == [0, size - 1]
+
+
+def test_groups_beyond_one_chunk_of_cells_are_drawn_like_the_first():
+    """3,000 groups of 300 values are several chunks; each group's only possible values tell it."""
+    n_groups, n_values = 3000, 300
+    table = np.zeros((n_groups, n_values))
+    table[np.arange(n_groups), np.arange(n_groups) % 100] = 1.0
+    table[np.arange(n_groups), 100 + np.arange(n_groups) % 200] = 3.0
+    rng = np.random.default_rng(8)
+    groups = rng.integers(n_groups, size=40_000)
+    for rounding in (True, False):
+        values = draw_values(table, groups, generator=rng, rounding=rounding).astype(int)
+        assert ((values == groups % 100) | (values == 100 + groups % 200)).all()
+        assert abs((values < 100).mean() - 0.25) < 0.02
+    with_none = draw_values(table, groups[:0], generator=rng, rounding=True)
+    assert with_none.shape == (0,)
+
+
+LOOP = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("b", "d")]
+
+
+def loop_table(n_rows):
+    """Rows of a random distribution over four attributes, and their marginals on a loop with a chord."""
+    domain = Domain(("a", "b", "c", "d"), (4, 3, 5, 2))
+    joint = np.random.default_rng(9).dirichlet(np.full(domain.size(), 0.3))
+    cells = np.random.default_rng(10).choice(domain.size(), size=n_rows, p=joint)
+    records = np.array(np.unravel_index(cells, domain.shape))
+    return domain, records, {clique: counted(domain, records, clique) / n_rows for clique in LOOP}
+
+
+def test_a_row_network_draws_many_rows_with_the_marginals_of_few():
+    domain, records, shares = loop_table(5000)
+    network = RowNetwork(domain, records, RegionTables(domain, shares))
+    n_rows = 100_000
+    codes = network.draw(n_rows, generator=np.random.default_rng(11))
+    assert [column.dtype for column in codes] == [np.uint8] * 4
+    for clique, share in shares.items():
+        drawn = counted(domain, codes, clique) / n_rows
+        assert 0.5 * np.abs(drawn - share).sum() < 0.01
+        assert (drawn[share == 0] == 0).all()
+    assert not np.array_equal(codes[0], network.draw(n_rows, generator=np.random.default_rng(12))[0])
+
+
+def test_a_row_network_on_a_tree_of_pairs_is_that_tree():
+    """With one set of given values each, conditionals are exact: counts are within one of what is expected."""
+    domain, records, shares = loop_table(3000)
+    chain = {clique: shares[clique] for clique in (("a", "b"), ("b", "c"), ("c", "d"))}
+    codes = RowNetwork(domain, records, RegionTables(domain, chain)).draw(7001, generator=np.random.default_rng(13))
+    for clique, share in chain.items():
+        # Drawn given one of the two, whichever came first.
+        off = []
+        for axis in (0, 1):
+            drawn = counted(domain, codes, clique)
+            expected = share / share.sum(axis=1 - axis, keepdims=True) * drawn.sum(axis=1 - axis, keepdims=True)
+            off.append(np.abs(drawn - expected).max())
+        assert min(off) < 1 + 1e-8
+
+
+def test_combinations_beyond_64_bits_are_told_apart():
+    """Ten attributes of 256 levels have 2**80 combinations; rows get the same number if and only if they are equal."""
+    names = tuple("abcdefghij")
+    domain = Domain(names, (256,) * 10)
+    rng = np.random.default_rng(14)
+    distinct = rng.integers(256, size=(10, 500))
+    distinct[1:, 1] = distinct[1:, 0]  # differ in the attribute that would overflow first
+    distinct[0, 1] = (distinct[0, 0] + 128) % 256
+    chosen = rng.integers(500, size=4000)
+    columns = dict(zip(names, distinct[:, chosen].astype(np.uint8), strict=True))
+    groups, n_groups = _numbered(domain, columns, names, 4000)
+    assert 0 <= groups.min() <= groups.max() < n_groups
+    assert len(set(zip(groups, chosen, strict=True))) == len(set(groups)) == len(set(chosen))

@@ -1,0 +1,131 @@
+"""Empirical Bayes: noisy tables, drawn to what smaller tables say, the more the noisier they are.
+
+A table's prior is what one would expect without having measured it: its attributes are
+independent, but for smaller measured cliques inside of it. How far true tables are from that is
+estimated from the noisy ones: what their deviations exceed the noise by [Efron & Morris 1975].
+All of it is post-processing of released values.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique, maximal_cliques
+from synthdp.domain import Domain
+from synthdp.inference.arithmetic import Array
+from synthdp.inference.region_tree import raked
+from synthdp.measurement import LinearMeasurement
+
+_LEAST_SHARE = 1e-3
+_LEAST_SPREAD = 1e-4
+_LEAST_ROOM = 1e-9
+# In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements.
+_CAUTION = 2.0
+_RAKING_TOLERANCE, _MOST_RAKING = 1e-3, 10
+
+
+def one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement], *, total: float) -> dict[str, Array]:
+    """A rough distribution of each attribute, above 0 everywhere: the mean of all that measurements say.
+
+    Parameters
+    ----------
+    domain
+        All attributes; those that nobody measured are taken to be uniform.
+    measurements
+        Noisy counts, axes in the order of the domain.
+    total
+        Number of records, above 0.
+    """
+    shares = {}
+    for name, size in zip(domain.attributes, domain.shape, strict=True):
+        counts, precision = np.zeros(size), np.zeros(size)
+        for measurement in measurements:
+            if name in measurement.clique:
+                axis = measurement.clique.index(name)
+                summed = tuple(other for other in range(measurement.values.ndim) if other != axis)
+                weight = 1.0 / measurement.variance.sum(axis=summed)
+                counts += weight * measurement.values.sum(axis=summed)
+                precision += weight
+        means = np.divide(counts, precision, out=np.full(size, total / size), where=precision > 0)
+        shares[name] = (on_simplex(means / total) + _LEAST_SHARE / size) / (1.0 + _LEAST_SHARE)
+    return shares
+
+
+def on_simplex(values: Array) -> Array:
+    """The distribution closest to some numbers, in squared distance [Duchi et al. 2008].
+
+    >>> import numpy as np
+    >>> on_simplex(np.array([0.8, 0.4, -0.5]))
+    array([0.7, 0.3, 0. ])
+    """
+    falling = np.sort(values)[::-1]
+    thresholds = (np.cumsum(falling) - 1.0) / np.arange(1, values.size + 1)
+    return np.asarray(np.maximum(values - thresholds[np.count_nonzero(falling > thresholds) - 1], 0.0))
+
+
+def expected_shares(
+    region: Clique, possible: NDArray[np.bool_], shares: Mapping[str, Array], smaller: Mapping[Clique, Array]
+) -> Array:
+    """The distribution of a region that one-way shares, and smaller tables inside of it, suggest.
+
+    Parameters
+    ----------
+    region
+        Attributes, one an axis of the result.
+    possible
+        Which cells may be above 0.
+    shares
+        The distribution of each attribute.
+    smaller
+        Estimated counts of cliques, their attributes in the same order; those outside of the region are ignored.
+    """
+    product = np.ones(())
+    for name in region:
+        product = np.multiply.outer(product, shares[name])
+    product = np.where(possible, product, 0.0)
+    inside = maximal_cliques(clique for clique in smaller if len(clique) > 1 and set(clique) < set(region))
+    wanted = {}
+    for clique in inside:
+        counts = smaller[clique]
+        counts = np.maximum(counts, _LEAST_SHARE * max(float(counts.sum()), 1.0) / counts.size)
+        wanted[tuple(region.index(name) for name in clique)] = counts / counts.sum()
+    return raked(product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, most=_MOST_RAKING)
+
+
+def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
+    """Posterior mean and variance of true counts, given noisy ones and the prior's mean.
+
+    True counts are taken to deviate from the prior with variances in proportion to it. The factor
+    is estimated from deviations that leave one-way marginals alone (one-way tables have none, and
+    stay as they are), and then raised by two standard errors.
+
+    Parameters
+    ----------
+    counts, variance
+        Noisy counts and the variance of the noise.
+    prior
+        Expected counts; 0 marks impossible cells, whose posterior is 0 and certain.
+    """
+    possible = prior > 0
+    noise = np.where(possible, variance, 0.0)
+    deviation = np.where(possible, counts - prior, 0.0)
+    total = float(prior.sum())
+    mean = float(deviation.mean())
+    own, taken, freedom = deviation - mean, np.ones_like(prior), prior.size - 1
+    for axis, size in enumerate(prior.shape):
+        others = tuple(other for other in range(prior.ndim) if other != axis)
+        own -= deviation.mean(axis=others, keepdims=True) - mean
+        share = prior.sum(axis=others, keepdims=True) / total
+        taken += np.divide(1.0, share, out=np.ones_like(share), where=share > 0) - 1.0
+        freedom -= size - 1
+    if freedom <= 0:
+        return np.where(possible, counts, 0.0), noise
+    # What the noise adds to the squared deviations, and how much that varies.
+    expected, error = float(noise.mean()) * freedom, float(np.sqrt(2.0 * freedom * np.square(noise).mean()))
+    excess = max(float(np.square(own).sum()) - expected, 0.0) + _CAUTION * error
+    # Under such a prior, one-way marginals given, a cell varies by the factor times this.
+    room = float(np.maximum(prior - np.square(prior) / total * taken, 0.0).sum())
+    spread = np.maximum(excess / max(room, _LEAST_ROOM * total) * prior, _LEAST_SPREAD * noise)
+    weight = np.divide(spread, noise + spread, out=np.zeros_like(prior), where=possible)
+    return prior + weight * np.where(possible, deviation, 0.0), weight * noise

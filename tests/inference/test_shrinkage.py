@@ -1,0 +1,156 @@
+"""Empirical-Bayes shrinkage of noisy tables against simulation, and where it must not do harm."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from oracles_inference import marginal_of, noisy
+
+from synthdp.domain import Domain
+from synthdp.inference.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.shrinkage import expected_shares, on_simplex, one_way_shares, shrunk
+from synthdp.measurement import LinearMeasurement
+
+
+def product(shares):
+    table = np.ones(())
+    for share in shares:
+        table = np.multiply.outer(table, share)
+    return table
+
+
+def one_way_sums(shape):
+    """The matrix that takes a flat table to its one-way marginals."""
+    codes = np.indices(shape).reshape(len(shape), -1)
+    return np.vstack([codes[axis] == level for axis, size in enumerate(shape) for level in range(size)]).astype(float)
+
+
+def factor_of(variance, posterior_variance, prior):
+    """How many times the prior a cell was taken to vary by, told from its posterior variance."""
+    return 1.0 / ((1.0 / posterior_variance - 1.0 / variance) * prior)
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [[[0.9, 0.1], [0.7, 0.3]], [[0.5, 0.3, 0.2], [0.8, 0.1, 0.06, 0.04]], [[0.6, 0.4], [0.8, 0.15, 0.05], [0.5, 0.5]]],
+    ids=["2x2", "3x4", "2x3x2"],
+)
+def test_the_factor_is_right_for_tables_drawn_from_the_prior(shares):
+    """Deviations are Gaussian, of a variance in proportion to the prior, given that they leave one-way sums alone."""
+    rng = np.random.default_rng(0)
+    prior = 10_000 * product([np.array(share) for share in shares])
+    known, factor, stddev, n_draws = one_way_sums(prior.shape), 30.0, 5.0, 4000
+    spread = np.diag(factor * prior.ravel())
+    given_sums = spread - spread @ known.T @ np.linalg.pinv(known @ spread @ known.T) @ known @ spread
+    deviations = rng.multivariate_normal(np.zeros(prior.size), given_sums, size=n_draws, method="svd")
+    variance = np.full(prior.shape, stddev**2)
+    found = []
+    for deviation in deviations:
+        counts = prior + deviation.reshape(prior.shape) + rng.normal(0, stddev, prior.shape)
+        mean, posterior = shrunk(counts, variance, prior)
+        np.testing.assert_allclose((counts - prior) * posterior, (mean - prior) * variance, rtol=1e-9, atol=1e-9)
+        factors = factor_of(variance, posterior, prior)
+        np.testing.assert_allclose(factors, factors.flat[0], rtol=1e-6)
+        found.append(factors.flat[0])
+    assert np.mean(found) == pytest.approx(factor, rel=0.1)
+
+
+def test_one_way_deviations_are_no_sign_of_dependence():
+    rng = np.random.default_rng(1)
+    prior = 1000 * product([np.array([0.5, 0.3, 0.2]), np.array([0.6, 0.4])])
+    variance = np.full(prior.shape, 100.0)
+    tilted = prior + np.add.outer(rng.normal(0, 300, 3), rng.normal(0, 300, 2))
+    assert np.allclose(shrunk(tilted, variance, prior)[1], shrunk(prior, variance, prior)[1])
+    twisted = prior + np.outer([100, 0, -100], [1, -1])
+    factors = [factor_of(variance, shrunk(counts, variance, prior)[1], prior) for counts in (prior, twisted)]
+    assert (factors[1] > 10 * factors[0]).all()
+
+
+def test_one_way_tables_stay_and_impossible_cells_are_certain():
+    counts, variance = np.array([5.0, -3.0, 8.0]), np.array([4.0, 1.0, 9.0])
+    mean, posterior = shrunk(counts, variance, np.array([4.0, 4.0, 4.0]))
+    assert (mean == counts).all()
+    assert (posterior == variance).all()
+    prior = np.array([[6.0, 0.0], [0.0, 4.0], [5.0, 5.0]])
+    mean, posterior = shrunk(np.full((3, 2), 7.0), np.full((3, 2), 2.0), prior)
+    assert (mean[prior == 0] == 0).all()
+    assert (posterior[prior == 0] == 0).all()
+    assert (posterior[prior > 0] > 0).all()
+    assert (posterior <= 2.0).all()
+
+
+@given(arrays(np.float64, st.integers(1, 8), elements=st.floats(-5, 5)))
+def test_the_closest_distribution(values):
+    """The optimality conditions: the same step for all that stay above 0, and no larger one for the others."""
+    nearest = on_simplex(values)
+    assert (nearest >= 0).all()
+    assert nearest.sum() == pytest.approx(1.0)
+    steps = values - nearest
+    threshold = steps[nearest > 0].max()
+    np.testing.assert_allclose(steps[nearest > 0], threshold, atol=1e-9)
+    assert (values[nearest == 0] <= threshold + 1e-9).all()
+
+
+def test_one_way_shares_weigh_measurements_by_their_precision():
+    domain = Domain(("a", "b", "c"), (2, 3, 4))
+    measurements = [
+        LinearMeasurement(("a",), np.array([900.0, 100.0]), 1.0),
+        LinearMeasurement(("a", "b"), np.array([[300.0, 200.0, 0.0], [0.0, 500.0, 0.0]]), 1.0),
+    ]
+    shares = one_way_shares(domain, measurements, total=1000.0)
+    np.testing.assert_allclose(shares["a"], [0.8, 0.2], atol=1e-3)  # (3 * 0.9 + 0.5) / 4
+    np.testing.assert_allclose(shares["b"], [0.3, 0.7, 0.0], atol=1e-3)
+    np.testing.assert_allclose(shares["c"], 0.25)
+    assert all((share > 0).all() and share.sum() == pytest.approx(1.0) for share in shares.values())
+
+
+def test_what_is_expected_is_independence_but_for_smaller_tables():
+    rng = np.random.default_rng(2)
+    shares = {name: rng.dirichlet(np.ones(3)) for name in "abc"}
+    everywhere = np.ones((3, 3, 3), dtype=bool)
+    independent = product(shares.values())
+    np.testing.assert_allclose(expected_shares(("a", "b", "c"), everywhere, shares, {}), independent)
+    pair = rng.dirichlet(np.ones(9)).reshape(3, 3)
+    smaller = {("a", "c"): 500 * pair, ("a",): np.array([1.0, 0.0, 0.0]), ("a", "d"): np.eye(3)}
+    expected = expected_shares(("a", "b", "c"), everywhere, shares, smaller)
+    np.testing.assert_allclose(expected, np.einsum("ac,b->abc", pair, shares["b"]), atol=1e-3)
+    never = everywhere.copy()
+    never[0, 1] = False
+    assert (expected_shares(("a", "b", "c"), never, shares, smaller)[0, 1] == 0).all()
+
+
+def errors_without_and_with(domain, table, cliques, stddevs, *, judged):
+    """Mean total variation on some cliques over 30 draws of the noise."""
+    errors = np.zeros(2)
+    for seed in range(30):
+        measurements = noisy(np.random.default_rng(seed), table, domain, cliques, stddevs)
+        for i, shrinkage in enumerate((False, True)):
+            model = LocalConsistencyEstimator(shrinkage=shrinkage).estimate(domain, measurements)
+            errors[i] += sum(np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum() for c in judged)
+    return errors / (60 * table.sum())
+
+
+@pytest.mark.parametrize("stddev", [20.0, 300.0, 1000.0])
+def test_strong_dependence_of_two_levels_survives(stddev):
+    """Shrinkage has nothing to win there: a pair has one number to it, and it is far from 0."""
+    domain = Domain(tuple("abcdef"), (2,) * 6)
+    chance = product([np.array([0.97, 0.03])] * 6) + product([np.array([0.4, 0.6])] * 6) * 0.5
+    table = 20_000 * chance / chance.sum()
+    pairs = list(combinations(domain.attributes, 2))
+    without, shrinking = errors_without_and_with(domain, table, pairs, [stddev] * len(pairs), judged=pairs)
+    assert shrinking <= 1.05 * without
+
+
+def test_noisy_tables_do_not_overrule_precise_ones_inside_them():
+    domain = Domain(("a", "b", "c", "d"), (4, 4, 8, 8))
+    rng = np.random.default_rng(3)
+    pair = rng.dirichlet(np.full(16, 0.3)).reshape(4, 4)
+    table = 20_000 * np.einsum("ab,c,d->abcd", pair, rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(8)))
+    cliques = [("a", "b"), ("a", "b", "c"), ("a", "b", "d")]
+    without, shrinking = errors_without_and_with(domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[:1])
+    assert shrinking <= 1.05 * without
+    without, shrinking = errors_without_and_with(domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[1:])
+    assert shrinking <= 0.7 * without
