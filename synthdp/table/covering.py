@@ -1,0 +1,142 @@
+"""Covering: many marginals from few, wider tables of counts, each counted once and summed down."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+TABLE_CELLS = 2**16
+"""Most cells of a table that covers several marginals: its cell numbers fit into 16 bits, itself into cache.
+
+A constant, and nothing that follows from the rows: which tables are counted is public.
+"""
+
+_ONE = 2**32
+
+Axes: TypeAlias = tuple[int, ...]
+"""Positions of attributes in the domain, in the order of an array's axes."""
+
+
+def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, list[int]]]:
+    """Plan which tables to count: each marginal wanted lies within one of them.
+
+    Greedy: a table starts as the largest marginal that is not covered yet, and takes in the
+    attribute that completes most others, while it has at most `TABLE_CELLS` cells. A step costs
+    as much as the uncovered marginals that have the attribute. Larger marginals stand alone.
+
+    Parameters
+    ----------
+    wanted
+        Marginals, each attribute once.
+    shape
+        Numbers of levels of all attributes of the domain.
+
+    Yields
+    ------
+    A table's axes, the most levels last, and the indices into ``wanted`` of what it covers; each
+    index comes once.
+
+    >>> list(cover([(0, 1), (1, 2), (2, 0), (3,)], (4, 3, 2, 2**20)))
+    [((3,), [3]), ((2, 1, 0), [0, 1, 2])]
+    """
+    sizes = [prod(shape[axis] for axis in axes) for axes in wanted]
+    small = [index for index, size in enumerate(sizes) if size <= TABLE_CELLS]
+    for index, size in enumerate(sizes):
+        if size > TABLE_CELLS:
+            yield _by_levels(wanted[index], shape), [index]
+    uncovered = _Uncovered([wanted[index] for index in small], shape)
+    for start in sorted(range(len(small)), key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]])):
+        if not uncovered.covered[start]:
+            axes, members = uncovered.grow(start, wanted[small[start]])
+            yield _by_levels(axes, shape), [small[member] for member in members]
+
+
+def marginals(counts: NDArray[np.int64], axes: Axes, wanted: Iterable[Axes]) -> Iterator[NDArray[np.int64]]:
+    """Sum a table down to marginals that lie within it; what several need is summed once.
+
+    Parameters
+    ----------
+    counts
+        The table, one axis an attribute.
+    axes
+        Its attributes; quickest when the last one has the most levels.
+    wanted
+        Marginals of it.
+
+    Yields
+    ------
+    A view of each marginal, axes in the order wanted; two of them may share memory.
+    """
+    known = {axes: counts}
+    for names in wanted:
+        current = axes
+        # The last axis first: it shrinks the table most, and its cells lie side by side.
+        for axis in [axis for axis in reversed(axes) if axis not in names]:
+            rest = tuple(other for other in current if other != axis)
+            if rest not in known:
+                known[rest] = known[current].sum(axis=current.index(axis), dtype=np.int64)
+            current = rest
+        yield known[current].transpose([current.index(axis) for axis in names])
+
+
+class _Uncovered:
+    """The marginals that no table covers yet, listed by attribute."""
+
+    def __init__(self, wanted: Sequence[Axes], shape: Sequence[int]) -> None:
+        self.covered = np.zeros(len(wanted), dtype=np.bool_)
+        self._levels = np.array(shape, dtype=np.float64)
+        members = np.array([axis for axes in wanted for axis in axes], dtype=np.int64)
+        by_attribute = np.argsort(members, kind="stable")
+        widths = np.array([len(axes) for axes in wanted], dtype=np.int64)
+        owners = np.repeat(np.arange(len(wanted)), widths)[by_attribute]
+        self._having = np.split(owners, np.searchsorted(members[by_attribute], np.arange(1, len(shape))))
+        # Of each marginal, which attributes the growing table lacks: how many, in units of `_ONE`,
+        # plus the sum of their positions, which tells the last one.
+        self._whole = np.array([sum(axes) for axes in wanted], dtype=np.int64) + _ONE * widths
+        self._lacking = self._whole.copy()
+        self._lacking_one = np.bincount(members[np.repeat(widths == 1, widths)], minlength=len(shape))
+
+    def grow(self, start: int, axes: Axes) -> tuple[list[int], list[int]]:
+        """Grow a table from one marginal; returns its attributes and the marginals it covers."""
+        table: list[int] = []
+        gains = self._lacking_one.copy()  # marginals that each attribute would complete
+        n_cells = 1.0
+        adding = list(axes)
+        while adding:
+            for axis in adding:
+                gains += self._lacking_one_after(axis)
+                n_cells *= self._levels[axis]
+            table += adding
+            gains[table] = 0
+            gains[self._levels * n_cells > TABLE_CELLS] = 0
+            best = int(np.argmax(gains))
+            adding = [best] if gains[best] else []
+        return table, self._finish(start, table)
+
+    def _lacking_one_after(self, axis: int) -> NDArray[np.int64]:
+        """Add an attribute; returns how many more marginals now lack only this or that other one."""
+        having = self._having[axis]
+        lacking = self._lacking[having] - (_ONE + axis)
+        self._lacking[having] = lacking
+        last = lacking[(lacking >= _ONE) & (lacking < 2 * _ONE)] - _ONE
+        return np.bincount(last, minlength=len(self._levels))
+
+    def _finish(self, start: int, table: list[int]) -> list[int]:
+        """Strike out what the table covers, and make ready for the next."""
+        lists = [self._having[axis] for axis in table]
+        members = {start}
+        for axis, having in zip(table, lists, strict=True):
+            complete = self._lacking[having] == 0
+            members.update(having[complete].tolist())
+            self._having[axis] = having[~complete]
+        for having in lists:
+            self._lacking[having] = self._whole[having]
+        self._lacking_one[table] = 0
+        self.covered[list(members)] = True
+        return sorted(members)
+
+
+def _by_levels(axes: Iterable[int], shape: Sequence[int]) -> Axes:
+    return tuple(sorted(axes, key=lambda axis: (shape[axis], axis)))
