@@ -1,16 +1,56 @@
-"""Conversion between (epsilon, delta) and zero-concentrated differential privacy [BS16, CKS20]."""
+"""Conversion between (epsilon, delta) and the ledger's currency, by zCDP [BS16, CKS20] or Gaussian DP [DRS19]."""
 
+from collections.abc import Callable
+from enum import Enum
 from fractions import Fraction
-from math import exp, inf, log, log1p, nextafter
+from functools import partial
+from math import exp, inf, log, log1p, nextafter, sqrt
 from sys import float_info
 
 from synthdp.errors import ParameterError, PrivacyError
+from synthdp.privacy.events import Noise
 
 LARGEST_EPSILON = 1e9
 """Far beyond any protection; larger numbers are taken for mistakes."""
 
 SMALLEST_RHO = 2.0**-70
 """Budgets below this cannot be split into measurements whose noise fits into 64-bit counts."""
+
+
+class Accounting(Enum):
+    """Which theorem turns epsilon and delta into a budget of rho, and so which noise is used.
+
+    Both add up rho, also over events that are chosen in view of earlier answers: in zCDP
+    [Whitehouse 2023, Feldman-Zrnic 2021], and in Gaussian DP, where rho is mu^2 / 2 [Smith-Thakurta
+    2022, arXiv:2210.17520]. Gaussian DP is tighter, and holds for Gaussian noise only.
+    """
+
+    ZCDP = "zcdp"
+    GDP = "gdp"
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of all measurements."""
+        return Noise.ROUNDED if self is Accounting.GDP else Noise.DISCRETE
+
+    @property
+    def theorem(self) -> str:
+        """What the guarantee stands on."""
+        return {
+            Accounting.ZCDP: (
+                "zCDP of Gaussian and exponential mechanisms, composed by a privacy filter; "
+                "epsilon and delta by [CKS20]"
+            ),
+            Accounting.GDP: (
+                "Gaussian DP of Gaussian noise, rounded afterwards, composed by a privacy filter "
+                "[Smith-Thakurta 2022]; epsilon and delta by [DRS19]"
+            ),
+        }[self]
+
+    def rho(self, *, epsilon: float, delta: float) -> Fraction:
+        """The budget for (epsilon, delta)."""
+        convert = gdp_rho if self is Accounting.GDP else zcdp_rho
+        return convert(epsilon=epsilon, delta=delta)
 
 
 def check_budget(*, epsilon: float, delta: float) -> None:
@@ -92,16 +132,64 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
     >>> round(float(zcdp_rho(epsilon=1.0, delta=1e-9)), 6)
     0.014973
     """
+    return _largest_rho(zcdp_log_delta, epsilon=epsilon, delta=delta)
+
+
+def gdp_log_delta(*, rho: float, epsilon: float) -> float:
+    """Natural logarithm of the delta for which mu-Gaussian DP gives (epsilon, delta)-DP, rounded up.
+
+    ``delta = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)`` for ``mu = sqrt(2 rho)``
+    [DRS19, Cor. 1]. With ``a = (epsilon/mu - mu/2) / sqrt 2`` and ``b = (epsilon/mu + mu/2) / sqrt 2`` it
+    is ``exp(-a^2) (erfcx(a) - erfcx(b)) / 2``, where nothing overflows. Rounding moves a and b by less
+    than 1e-15 b (not a: the difference cancels), and so the logarithm by less than 4e-15 (1 + |a|) b, its
+    derivative in a being below ``4 |a| + 2``; and either erfcx by less than 1e-13 of itself. More than
+    that is added.
+    """
+    from scipy.special import erfcx
+
+    if not 0 <= rho < inf:
+        raise ParameterError(f"rho is {rho}; give a finite number, 0 or above")
+    if rho == 0:
+        return -inf
+    mu = sqrt(2 * rho)
+    a, b = (epsilon / mu - mu / 2) / sqrt(2), (epsilon / mu + mu / 2) / sqrt(2)
+    if a < -5:  # delta is nearly 1, or epsilon enormous: claim nothing
+        return 0.0
+    if a > 1e6:
+        return -a * a * (1 - 1e-12)  # erfcx(a) < 1
+    first, second = float(erfcx(a)), float(erfcx(b))
+    slack = 1e-14 * (1 + (1 + abs(a)) * b)
+    return min(0.0, log((first - second + 3e-13 * first) / 2) - a * a + slack)
+
+
+def gdp_rho(*, epsilon: float, delta: float) -> Fraction:
+    """Largest rho = mu^2 / 2, as an exact fraction, for which mu-Gaussian DP proves (epsilon, delta)-DP [DRS19].
+
+    Raises
+    ------
+    ParameterError
+        If epsilon is not above 0 and at most 1e9, or delta not strictly between 0 and 1.
+    PrivacyError
+        If they are so small that noise would drown any count.
+
+    >>> round(float(gdp_rho(epsilon=1.0, delta=1e-9)), 6)
+    0.016557
+    """
+    return _largest_rho(gdp_log_delta, epsilon=epsilon, delta=delta)
+
+
+def _largest_rho(log_delta: Callable[..., float], *, epsilon: float, delta: float) -> Fraction:
     check_budget(epsilon=epsilon, delta=delta)
+    proven = partial(log_delta, epsilon=epsilon)
     target = log(delta)
     low, high = 0.0, 1.0
-    while zcdp_log_delta(rho=high, epsilon=epsilon) <= target:
+    while proven(rho=high) <= target:
         high *= 2
     for _ in range(1100):
         rho = 0.5 * (low + high)
         if rho in (low, high):
             break
-        if zcdp_log_delta(rho=rho, epsilon=epsilon) <= target:
+        if proven(rho=rho) <= target:
             low = rho
         else:
             high = rho

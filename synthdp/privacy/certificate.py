@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.randomness import Randomness
 
@@ -16,8 +17,6 @@ NOT_COVERED = (
 LARGE_EPSILON = 10.0
 LARGE_DELTA = 1e-4
 """Beyond these a certificate warns its reader; both are common advice [NIST SP 800-226]."""
-
-_THEOREM = "zCDP of Gaussian and exponential mechanisms, composed by a privacy filter; epsilon and delta by [CKS20]"
 
 
 def privacy_certificate(
@@ -48,13 +47,14 @@ def privacy_certificate(
         "unit_of_privacy": ledger.adjacency.unit,
         "cautions": cautions(epsilon=ledger.epsilon, delta=ledger.delta),
         "accounting": {
-            "theorem": _THEOREM,
+            "currency": ledger.accounting.value,
+            "theorem": ledger.accounting.theorem,
             "rho_budget": float(ledger.budget),
             "rho_spent": float(ledger.spent),
             "rho_left": float(ledger.remaining),
         },
         "noise": {
-            "kind": "discrete Gaussian and exponential mechanism, sampled exactly in integer arithmetic",
+            "kind": f"{_mechanisms(ledger)}, sampled exactly: no rounding of floating-point numbers reaches it",
             "randomness": randomness.description,
         },
     }
@@ -63,6 +63,12 @@ def privacy_certificate(
         "not_covered": list(NOT_COVERED),
     }
     return statement | dict(release) | statement | details
+
+
+def _mechanisms(ledger: PrivacyLedger) -> str:
+    """The kinds of noise and selection that a ledger can pay for."""
+    gaussian = ledger.accounting.noise.value
+    return gaussian if ledger.accounting is Accounting.GDP else f"{gaussian} and exponential mechanism"
 
 
 def cautions(*, epsilon: float, delta: float) -> list[str]:

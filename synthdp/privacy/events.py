@@ -63,6 +63,17 @@ class Adjacency(Enum):
         }[self]
 
 
+class Noise(Enum):
+    """Which Gaussian noise, on integers, an event has."""
+
+    DISCRETE = "discrete Gaussian"
+    ROUNDED = "Gaussian, rounded to the nearest integer"
+
+    def variance(self, sigma_squared: Fraction) -> float:
+        """Upper bound on the variance for a parameter ``sigma_squared``, tight from sigma = 1 on [CKS20]."""
+        return float(sigma_squared) + (1 / 12 if self is Noise.ROUNDED else 0.0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event(ABC):
     """One use of the sensitive table."""
@@ -70,7 +81,16 @@ class Event(ABC):
     @property
     @abstractmethod
     def rho(self) -> Fraction:
-        """Cost in zCDP."""
+        """Cost in zCDP; for an event that `is_gaussian` it is also mu^2 / 2 in Gaussian DP."""
+
+    @property
+    @abstractmethod
+    def is_gaussian(self) -> bool:
+        """Whether the event is a function of integers plus real Gaussian noise, which Gaussian DP asks for [DRS19].
+
+        Rounding ``count + noise`` is a function of it, and the same as adding rounded noise because
+        counts are integers. The discrete Gaussian is close to that but no function of it.
+        """
 
     @abstractmethod
     def to_dict(self) -> dict[str, object]:
@@ -80,31 +100,38 @@ class Event(ABC):
 @final
 @dataclass(frozen=True, kw_only=True)
 class MarginalEvent(Event):
-    """Discrete Gaussian noise of variance parameter ``sigma_squared`` on each count of a marginal.
+    """Gaussian noise of variance parameter ``sigma_squared`` on each count of a marginal.
 
-    Costs ``sensitivity_squared / (2 sigma_squared)`` [CKS20, Thm. 14].
+    Costs ``sensitivity_squared / (2 sigma_squared)``: [CKS20, Thm. 14] for the discrete Gaussian,
+    [BS16] and post-processing for the rounded one.
     """
 
     clique: Clique
     sigma_squared: Fraction
     sensitivity_squared: int
+    noise: Noise = Noise.DISCRETE
 
     @classmethod
-    def costing(cls, rho: Fraction, *, clique: Clique, adjacency: Adjacency) -> "MarginalEvent":
+    def costing(cls, rho: Fraction, *, clique: Clique, adjacency: Adjacency, noise: Noise) -> "MarginalEvent":
         """The event that costs exactly ``rho``."""
         squared = adjacency.marginal_l2_squared
-        return cls(clique=clique, sigma_squared=squared / (2 * rho), sensitivity_squared=squared)
+        return cls(clique=clique, sigma_squared=squared / (2 * rho), sensitivity_squared=squared, noise=noise)
 
     @property
     def rho(self) -> Fraction:
         """Cost in zCDP."""
         return self.sensitivity_squared / (2 * self.sigma_squared)
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the noise is the rounded one."""
+        return self.noise is Noise.ROUNDED
+
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         return {
             "event": "marginal",
-            "mechanism": "discrete Gaussian",
+            "mechanism": self.noise.value,
             "columns": list(self.clique),
             "sigma": float(self.sigma_squared) ** 0.5,
             "sensitivity_l2_squared": self.sensitivity_squared,
@@ -123,10 +150,10 @@ class SelectionEvent(Event):
     score: str
     n_candidates: int
     epsilon: Fraction
-    sensitivity: int
+    sensitivity: Fraction
 
     @classmethod
-    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int) -> "SelectionEvent":
+    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: Fraction) -> "SelectionEvent":
         """The event with the largest epsilon on a 2^-80 grid that costs at most ``rho``."""
         root = Fraction(isqrt((8 * rho.numerator << 160) // rho.denominator), 1 << 80)
         if root == 0:
@@ -138,6 +165,11 @@ class SelectionEvent(Event):
         """Cost in zCDP."""
         return self.epsilon**2 / 8
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Never: the exponential mechanism has no Gaussian noise."""
+        return False
+
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         return {
@@ -146,6 +178,54 @@ class SelectionEvent(Event):
             "score": self.score,
             "n_candidates": self.n_candidates,
             "epsilon": float(self.epsilon),
+            "sensitivity": float(self.sensitivity),
+            "rho": float(self.rho),
+        }
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ScoresEvent(Event):
+    """Gaussian noise of variance parameter ``sigma_squared`` on the integer scores of all candidates.
+
+    One record changes each of ``n_candidates`` scores by at most ``sensitivity``, hence their
+    vector by at most ``sqrt(n_candidates) sensitivity``; this is tight. Charging for
+    ``2 sensitivity`` because only the largest is looked at would be wrong: the maximum over many
+    candidates varies less than each of them does.
+    """
+
+    score: str
+    n_candidates: int
+    sigma_squared: Fraction
+    sensitivity: int
+    noise: Noise
+
+    @classmethod
+    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int, noise: Noise) -> "ScoresEvent":
+        """The event that costs exactly ``rho``."""
+        sigma_squared = n_candidates * sensitivity**2 / (2 * rho)
+        return cls(
+            score=score, n_candidates=n_candidates, sigma_squared=sigma_squared, sensitivity=sensitivity, noise=noise
+        )
+
+    @property
+    def rho(self) -> Fraction:
+        """Cost in zCDP."""
+        return self.n_candidates * self.sensitivity**2 / (2 * self.sigma_squared)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the noise is the rounded one."""
+        return self.noise is Noise.ROUNDED
+
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate."""
+        return {
+            "event": "scores",
+            "mechanism": self.noise.value,
+            "score": self.score,
+            "n_candidates": self.n_candidates,
+            "sigma": float(self.sigma_squared) ** 0.5,
             "sensitivity": self.sensitivity,
             "rho": float(self.rho),
         }

@@ -16,7 +16,9 @@ arithmetic would give, so the distribution is exact; no floating-point number ta
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
+from math import exp, isqrt
 
 from synthdp.privacy.randomness import Randomness
 
@@ -87,11 +89,73 @@ def bernoulli_exp(x: Fraction, randomness: Randomness, *, prefix: int = 0, bits:
     return invert(bounds, randomness, prefix=prefix, bits=bits) == 0
 
 
-def exponential_mechanism(exponents: Sequence[Fraction], randomness: Randomness) -> int:
-    """Draw index i with probability proportional to ``exp(-exponents[i])``; all are >= 0, one is 0."""
+def exponential_mechanism(gaps: Sequence[int], per_unit: Fraction, randomness: Randomness) -> int:
+    """Draw index i with probability proportional to ``exp(-gaps[i] per_unit)``; all gaps are >= 0, one is 0.
+
+    The first 64 bits of the uniform number mostly decide in floating point already: each computed
+    weight is within (2 x + 4) 2^-52 exp(-x) < 2^-49 of ``exp(-x)``, and summing n of them up, all
+    sums below n, adds at most n^2 2^-53. Within four times that of a step, and rounding of the
+    prefix, exact arithmetic decides from the same bits.
+    """
 
     def bounds(bits: int) -> Bounds:
         spare = bits + 32
-        return cumulative_bounds([exp_bounds(x, spare) for x in exponents], bits)
+        return cumulative_bounds([exp_bounds(gap * per_unit, spare) for gap in gaps], bits)
 
-    return invert(bounds, randomness)
+    prefix = randomness.integer(64)
+    scale = float(per_unit)
+    sums = list(accumulate(exp(-min(gap * scale, 700.0)) for gap in gaps))
+    point = prefix * 2.0**-64 * sums[-1]
+    margin = (len(gaps) + 16) ** 2 * 2.0**-49
+    index = bisect_right(sums, point)
+    if index < len(sums) and sums[index] - point > margin and (index == 0 or point - sums[index - 1] > margin):
+        return index
+    return invert(bounds, randomness, prefix=prefix, bits=64)
+
+
+def erf_bounds(square: Fraction, bits: int) -> tuple[int, int]:
+    r"""Integers with ``lower <= 2^bits erf(z) <= upper`` for ``z = sqrt(square) > 0``.
+
+    ``erf(z) = 2 sqrt(square / pi) exp(-square) sum over n >= 0 of (2 square)^n / (1 3 .. (2n + 1))``: all
+    terms are positive, so lower brackets round down and upper ones up throughout. Terms shrink by
+    ``2 square / (2n + 3)``; the sum ends when that is below 1/2 and the upper term at most one unit,
+    after which all others together are below one unit more. Beyond ``square > bits``,
+    ``1 - erf(z) <= exp(-square) < 2^-bits``.
+
+    >>> erf_bounds(Fraction(1), 20)  # 2^20 erf(1) = 883635.8
+    (883635, 883636)
+    """
+    if square > bits:
+        return (1 << bits) - 1, 1 << bits
+    width = bits + 2 * int(square) + 64
+    low = high = below = above = 1 << width
+    n = 0
+    while high > 1 or 4 * square > 2 * n + 3:
+        ratio = 2 * square / (2 * n + 3)
+        low = low * ratio.numerator // ratio.denominator
+        high = -(-high * ratio.numerator // ratio.denominator)
+        below, above, n = below + low, above + high, n + 1
+    above += 2
+    decay = exp_bounds(square, width)
+    pi_low, pi_high = _pi_bounds(width)
+    root_low = isqrt((4 * square.numerator << 3 * width) // (square.denominator * pi_high))
+    root_high = isqrt(-(-(4 * square.numerator << 3 * width) // (square.denominator * pi_low))) + 1
+    shift = 3 * width - bits
+    upper = -(-(above * decay[1] * root_high) >> shift)
+    return below * decay[0] * root_low >> shift, min(upper, 1 << bits)
+
+
+@lru_cache(maxsize=8)
+def _pi_bounds(width: int) -> tuple[int, int]:
+    """Integers that bracket ``2^width pi``, by Machin's formula ``16 arctan(1/5) - 4 arctan(1/239)``."""
+
+    def arctan(n: int) -> tuple[int, int]:
+        # Alternating and falling; each of the floored terms is off by less than 2 units, and so is the rest.
+        power, total, k = (1 << width + 16) // n, 0, 0
+        while power:
+            total += (-power if k % 2 else power) // (2 * k + 1)
+            power, k = power // (n * n), k + 1
+        return total - 2 * k - 4, total + 2 * k + 4
+
+    fifth, small = arctan(5), arctan(239)
+    return (16 * fifth[0] - 4 * small[1]) >> 16, ((16 * fifth[1] - 4 * small[0]) >> 16) + 1

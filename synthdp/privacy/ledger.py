@@ -4,18 +4,18 @@ from fractions import Fraction
 from threading import Lock
 from typing import final
 
-from synthdp.errors import BudgetExceededError
-from synthdp.privacy.accountant import zcdp_rho
+from synthdp.errors import BudgetExceededError, PrivacyError
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.events import Adjacency, Event, exact_rho
 
 
 @final
 class PrivacyLedger:
-    """Adds up the zCDP cost of events and refuses the one that would pass the budget.
+    """Adds up the cost of events and refuses the one that would pass the budget.
 
-    zCDP composes by addition, also when each event is chosen in view of the answers to the
-    earlier ones, as long as a filter stops before the total is passed [Whitehouse 2023,
-    Feldman-Zrnic 2021]. Costs are exact fractions: a budget can be spent to the last bit, and
+    Costs (rho of zCDP, or mu^2 / 2 of Gaussian DP; see `Accounting`) add up, also when each event
+    is chosen in view of the answers to the earlier ones, as long as a filter stops before the
+    total is passed. Costs are exact fractions: a budget can be spent to the last bit, and
     not one bit further.
 
     Parameters
@@ -24,6 +24,8 @@ class PrivacyLedger:
         The guarantee for everything that is charged here.
     adjacency
         What one unit of privacy is.
+    accounting
+        The theorem that the guarantee stands on; Gaussian DP takes Gaussian events only.
 
     Raises
     ------
@@ -31,11 +33,14 @@ class PrivacyLedger:
         If epsilon is not finite and above 0, or delta not strictly between 0 and 1.
     """
 
-    def __init__(self, *, epsilon: float, delta: float, adjacency: Adjacency) -> None:
+    def __init__(
+        self, *, epsilon: float, delta: float, adjacency: Adjacency, accounting: Accounting = Accounting.ZCDP
+    ) -> None:
         self._epsilon = float(epsilon)
         self._delta = float(delta)
         self._adjacency = adjacency
-        self._budget = zcdp_rho(epsilon=self._epsilon, delta=self._delta)
+        self._accounting = accounting
+        self._budget = accounting.rho(epsilon=self._epsilon, delta=self._delta)
         self._events: list[Event] = []
         self._spent = Fraction(0)
         self._lock = Lock()
@@ -56,8 +61,13 @@ class PrivacyLedger:
         return self._adjacency
 
     @property
+    def accounting(self) -> Accounting:
+        """The theorem that the guarantee stands on."""
+        return self._accounting
+
+    @property
     def budget(self) -> Fraction:
-        """All of the zCDP budget, spent or not."""
+        """All of the budget, spent or not."""
         return self._budget
 
     @property
@@ -82,9 +92,15 @@ class PrivacyLedger:
         ------
         BudgetExceededError
             If the event costs more than what is left.
+        PrivacyError
+            If it is not Gaussian but the accounting is for Gaussian events.
         ParameterError
             If its cost is not above 0 and finite.
         """
+        if self._accounting is Accounting.GDP and not event.is_gaussian:
+            raise PrivacyError(
+                f"accounting: gdp does not cover {type(event).__name__}, which is not Gaussian; use accounting zcdp"
+            )
         cost = exact_rho(event.rho)
         with self._lock:
             if self._spent + cost > self._budget:

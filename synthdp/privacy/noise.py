@@ -1,6 +1,6 @@
-r"""Exact discrete Gaussian noise [CKS20], vectorised.
+r"""Exact Gaussian noise on integers, vectorised: the discrete Gaussian [CKS20] and the rounded one.
 
-``P(X = x) = exp(-x^2 / (2 sigma^2)) / Z`` over all integers x, for a rational sigma^2.
+Discrete: ``P(X = x) = exp(-x^2 / (2 sigma^2)) / Z`` over all integers x, for a rational sigma^2.
 
 Up to sigma = 10,000: inversion of the distribution of ``|X|`` (see `synthdp.privacy.exact`),
 with a random sign. The bounds on its distribution function are proven as follows.
@@ -23,42 +23,52 @@ Most draws never need 64 bits: a table over the first 16 bits (a sign, then 15 b
 number) already knows the answer wherever no step of F falls inside the cell. The other cells
 extend the *same* prefix, so nothing is redrawn and the distribution stays exact.
 
-Above sigma = 10,000: rejection from the discrete Laplace distribution [CKS20, Alg. 3]. Each
+Rounded: X is a real Gaussian number of variance sigma^2, rounded to the nearest integer, so
+``P(|X| <= k) = erf((k + 1/2) / (sigma sqrt 2))``, drawn by the same inversion. Its 63-bit table
+comes from floating-point erf, whose error is below 2^-50, with a margin of 2^-40 on either side;
+within the margin, and beyond the end of the table, `erf_bounds` decides in integers.
+
+Above sigma = 10,000 (discrete): rejection from the discrete Laplace distribution [CKS20, Alg. 3]. Each
 ``Bernoulli(exp(-gamma))`` is decided in floating point only if the uniform number keeps a distance
 of 2^-40 from the computed exp(-gamma), whose error is below 2^-48; else exactly, in integers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import NamedTuple
+from math import erf
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.privacy.exact import Bounds, bernoulli_exp, exp_bounds, invert
+from synthdp.privacy.events import Noise
+from synthdp.privacy.exact import Bounds, bernoulli_exp, erf_bounds, exp_bounds, invert
 from synthdp.privacy.randomness import Randomness
 
 IntArray = NDArray[np.int64]
 
 TABLE_MAX_SIGMA_SQUARED = 10**8
-MAX_SIGMA_SQUARED = 2**80
+MAX_SIGMA_SQUARED = {Noise.DISCRETE: 2**80, Noise.ROUNDED: 10**10}
+"""Beyond, counts would not fit into int64, or a table into memory."""
 _BLOCK = 1 << 16
 _UNDECIDED = np.iinfo(np.int32).max
 
 
-def discrete_gaussian(*, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
-    """Independent discrete Gaussian noise, int64, shape ``(size,)``.
+def gaussian_noise(noise: Noise, *, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    """Independent Gaussian noise on integers, int64, shape ``(size,)``.
 
     Raises
     ------
     ParameterError
-        If ``sigma_squared`` is not above 0 or above 2^80, where int64 counts end.
+        If ``sigma_squared`` is not above 0, or above `MAX_SIGMA_SQUARED` for this noise.
     """
-    if not 0 < sigma_squared <= MAX_SIGMA_SQUARED:
-        raise ParameterError(f"sigma^2 is {float(sigma_squared):.3g}; it must be above 0 and at most 2^80")
-    draw = _from_table if sigma_squared <= TABLE_MAX_SIGMA_SQUARED else _by_rejection
+    if not 0 < sigma_squared <= MAX_SIGMA_SQUARED[noise]:
+        most = f"{float(MAX_SIGMA_SQUARED[noise]):.3g}"
+        raise ParameterError(f"sigma^2 is {float(sigma_squared):.3g}; it must be above 0 and at most {most}")
+    tabled = noise is Noise.ROUNDED or sigma_squared <= TABLE_MAX_SIGMA_SQUARED
+    draw = partial(_from_table, noise) if tabled else _by_rejection
     blocks = [draw(Fraction(sigma_squared), min(_BLOCK, size - start), randomness) for start in range(0, size, _BLOCK)]
     return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
 
@@ -86,6 +96,35 @@ def magnitude_bounds(sigma_squared: Fraction, bits: int) -> Bounds:
     return floors, ceilings
 
 
+@final
+class _RoundedBounds(Sequence[int]):
+    """Bounds on ``2^bits P(|X| <= k)`` of the rounded Gaussian, worked out only where they are looked at."""
+
+    def __init__(self, sigma_squared: Fraction, bits: int, *, upper: bool) -> None:
+        self._sigma_squared = sigma_squared
+        self._bits = bits
+        self._side = int(upper)
+        # Beyond z = (k + 1/2) / (sigma sqrt 2) with z^2 > bits, no bit of the distribution function is below 1.
+        self._length = int((2 * sigma_squared * (bits + 1)) ** 0.5) + 2
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, k: int) -> int:  # type: ignore[override]  # nobody slices it
+        if not 0 <= k < self._length:
+            raise IndexError(k)
+        return erf_bounds(Fraction((2 * k + 1) ** 2, 8) / self._sigma_squared, self._bits)[self._side]
+
+    def __iter__(self) -> Iterator[int]:
+        return (self[k] for k in range(self._length))
+
+
+def _bounds(noise: Noise, sigma_squared: Fraction, bits: int) -> Bounds:
+    if noise is Noise.DISCRETE:
+        return magnitude_bounds(sigma_squared, bits)
+    return _RoundedBounds(sigma_squared, bits, upper=False), _RoundedBounds(sigma_squared, bits, upper=True)
+
+
 class _Table(NamedTuple):
     """The distribution function of ``|X|`` to 63 bits, and the answers that 16 bits decide."""
 
@@ -95,9 +134,11 @@ class _Table(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _table(sigma_squared: Fraction) -> _Table:
-    floors, ceilings = magnitude_bounds(sigma_squared, 63)
-    lower, upper = np.array(floors, dtype=np.uint64), np.array(ceilings, dtype=np.uint64)
+def _table(noise: Noise, sigma_squared: Fraction) -> _Table:
+    if noise is Noise.ROUNDED:
+        lower, upper = _rounded_table(sigma_squared)
+    else:
+        lower, upper = (np.array(side, dtype=np.uint64) for side in magnitude_bounds(sigma_squared, 63))
     cells = np.arange(1 << 15, dtype=np.uint64) << np.uint64(48)
     first = np.searchsorted(lower, cells, side="right")
     last = np.searchsorted(lower, cells | np.uint64((1 << 48) - 1), side="right")
@@ -106,32 +147,42 @@ def _table(sigma_squared: Fraction) -> _Table:
     return _Table(lower, upper, np.concatenate([magnitude, np.where(known, -magnitude, _UNDECIDED)]).astype(np.int32))
 
 
+def _rounded_table(sigma_squared: Fraction) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Bounds on ``2^63 P(|X| <= k)`` of the rounded Gaussian, as far as floating point tells it from 1."""
+    scale = float(2 * sigma_squared) ** -0.5
+    arguments = (np.arange(int(6 / scale) + 2) + 0.5) * scale
+    values = np.fromiter(map(erf, arguments), dtype=np.float64, count=arguments.size)
+    floors, ceilings = np.clip(values - 2.0**-40, 0.0, 1.0), np.clip(values + 2.0**-40, 0.0, 1.0)
+    return (floors * 2.0**63).astype(np.uint64), np.ceil(ceilings * 2.0**63).astype(np.uint64)
+
+
 def _is_past(upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Whether the uniform number is certainly at or above ``F(index - 1)``."""
     at_or_above: NDArray[np.bool_] = (prefix >= upper[index - 1]) | (index == 0)
     return at_or_above
 
 
-def _from_table(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
-    table = _table(sigma_squared)
+def _from_table(noise: Noise, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    table = _table(noise, sigma_squared)
     words = randomness.words(size, np.uint16)
     draws: IntArray = table.first_word[words].astype(np.int64)
     open_cells = np.flatnonzero(draws == _UNDECIDED)
     if open_cells.size:
-        draws[open_cells] = _finish(sigma_squared, table, words[open_cells].astype(np.uint64), randomness)
+        finer = partial(_bounds, noise, sigma_squared)
+        draws[open_cells] = _finish(finer, table, words[open_cells].astype(np.uint64), randomness)
     return draws
 
 
-def _finish(sigma_squared: Fraction, table: _Table, words: NDArray[np.uint64], randomness: Randomness) -> IntArray:
+def _finish(
+    finer: Callable[[int], Bounds], table: _Table, words: NDArray[np.uint64], randomness: Randomness
+) -> IntArray:
     """Decide the draws of which the first word (sign and 15 bits) is known, with 48 bits more."""
     more = randomness.words(words.size, np.uint64) >> np.uint64(16)
     prefix = (words & np.uint64(0x7FFF)) << np.uint64(48) | more
     magnitude = np.searchsorted(table.lower, prefix, side="right")
     decided = (magnitude < len(table.lower)) & _is_past(table.upper, magnitude, prefix)
     for position in np.flatnonzero(~decided):
-        magnitude[position] = invert(
-            lambda bits: magnitude_bounds(sigma_squared, bits), randomness, prefix=int(prefix[position]), bits=63
-        )
+        magnitude[position] = invert(finer, randomness, prefix=int(prefix[position]), bits=63)
     return np.where(words >> np.uint64(15), -magnitude, magnitude).astype(np.int64)
 
 

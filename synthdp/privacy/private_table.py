@@ -1,6 +1,6 @@
-"""The private table: the only object that can see raw counts, and the two questions it answers."""
+"""The private table: the only object that can see raw counts, and the questions it answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from typing import NoReturn, Protocol, final
@@ -13,10 +13,10 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.measurement import Coarsening, LinearMeasurement
-from synthdp.privacy.events import MarginalEvent, SelectionEvent, exact_rho
+from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.exact import exponential_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise import MAX_SIGMA_SQUARED, discrete_gaussian
+from synthdp.privacy.noise import MAX_SIGMA_SQUARED, gaussian_noise
 from synthdp.privacy.randomness import Randomness, SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -30,16 +30,16 @@ class CountSource(Protocol):
     def domain(self) -> Domain:
         """The declared (public) domain."""
 
-    def counts(self, clique: Clique) -> NDArray[np.int64]:
-        """Exact counts of the clique's cells, one axis an attribute."""
+    def counts_of(self, cliques: Sequence[Clique]) -> Iterable[NDArray[np.int64]]:
+        """Exact counts of the cells of each clique, one axis an attribute, counted together."""
 
 
 @final
 class PrivateTable:
     """A sensitive table behind a ledger.
 
-    It has no length, no iteration and no way to a record or a count: it answers `measure` and
-    `select`, and each pays the ledger before the records are touched. Sensitivity: all counts of
+    It has no length, no iteration and no way to a record or a count: it answers `measure`,
+    `select` and `scores`, and each pays the ledger before the records are touched. Sensitivity: all counts of
     one marginal together change by at most the ledger's ``adjacency.marginal_l2_squared``
     (squared L2) between neighbours, because each record falls into exactly one cell, merged
     levels or not.
@@ -88,14 +88,14 @@ class PrivateTable:
     def measure(
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
     ) -> LinearMeasurement:
-        """Release one marginal with exact discrete Gaussian noise, at a cost of exactly ``rho``.
+        """Release one marginal with Gaussian noise (`Accounting.noise`), at a cost of exactly ``rho``.
 
         Parameters
         ----------
         clique
             Attributes, each once; the empty clique asks for the total.
         rho
-            zCDP cost, above 0; the noise has variance ``sensitivity^2 / (2 rho)``.
+            Cost, above 0; the noise has parameter sigma^2 = ``sensitivity^2 / (2 rho)``.
         coarsening
             Public merging of levels before counting.
 
@@ -110,13 +110,13 @@ class PrivateTable:
         names = self._checked(clique)
         shape = self._shape(names, coarsening)
         merging = _restricted(coarsening, names)
-        event = MarginalEvent.costing(exact_rho(rho), clique=names, adjacency=self._ledger.adjacency)
-        if event.sigma_squared > MAX_SIGMA_SQUARED:
-            raise ParameterError(f"rho is {float(rho)}; that is too little for a measurement")
-        self._ledger.charge(event)
-        noise = discrete_gaussian(sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
-        values = self._counts(names, merging) + noise.reshape(shape)
-        stddev = float(event.sigma_squared) ** 0.5
+        kind = self._ledger.accounting.noise
+        event = MarginalEvent.costing(exact_rho(rho), clique=names, adjacency=self._ledger.adjacency, noise=kind)
+        self._pay(event)
+        noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
+        (counts,) = self._counts([names], merging)
+        values = counts + noise.reshape(shape)
+        stddev = kind.variance(event.sigma_squared) ** 0.5
         measurement = LinearMeasurement(names, values.astype(np.float64), stddev, merging)
         self._released.append(measurement)
         return measurement
@@ -141,37 +141,96 @@ class PrivateTable:
             If there is no candidate, one is unknown to the score, or ``rho`` is not above 0 or too
             small, or the score is not one of the kernel's own.
         """
+        names = self._candidates(candidates, score)
+        event = SelectionEvent.costing(
+            exact_rho(rho),
+            score=score.name,
+            n_candidates=len(names),
+            sensitivity=score.sensitivity(names, self._ledger.adjacency),
+        )
+        self._ledger.charge(event)
+        units = [score.weighted(clique, error) for clique, error in zip(names, self._errors(names, score), strict=True)]
+        per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
+        best = max(units)
+        return names[exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)]
+
+    def scores(
+        self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
+    ) -> dict[Clique, float]:
+        """Release the L1 errors of all candidates with Gaussian noise, at a cost of exactly ``rho``.
+
+        The errors are rounded down to whole records first. Weights and penalties of the score are
+        public and applied to the noisy errors afterwards.
+
+        Parameters
+        ----------
+        candidates
+            Cliques, each once; the score has an estimate for each.
+        score
+            The errors to release.
+        rho
+            Cost, above 0: each of k scores gets noise of parameter sigma^2 = ``k sensitivity^2 / (2 rho)``.
+
+        Raises
+        ------
+        BudgetExceededError, ParameterError
+            As `select`; also if a candidate repeats.
+        """
+        names = self._candidates(candidates, score)
+        if len(set(names)) < len(names):
+            raise ParameterError("candidates: one repeats; name each once")
+        kind = self._ledger.accounting.noise
+        event = ScoresEvent.costing(
+            exact_rho(rho),
+            score=score.name,
+            n_candidates=len(names),
+            sensitivity=self._ledger.adjacency.marginal_l1,
+            noise=kind,
+        )
+        self._pay(event)
+        noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=len(names), randomness=self._randomness)
+        errors = self._errors(names, score)
+        return {
+            clique: score.noisy(clique, score.whole_records(error) + int(extra))
+            for clique, error, extra in zip(names, errors, noise, strict=True)
+        }
+
+    def _pay(self, event: MarginalEvent | ScoresEvent) -> None:
+        if event.sigma_squared > MAX_SIGMA_SQUARED[event.noise]:
+            raise ParameterError(f"rho is {float(event.rho)}; that is too little for a measurement")
+        self._ledger.charge(event)
+
+    def _candidates(self, candidates: Sequence[Clique], score: MarginalL1Error) -> list[Clique]:
+        """The candidates, checked together with their score."""
         if type(score) is not MarginalL1Error:
             raise ParameterError(f"score: {type(score).__name__} has no proven sensitivity; use MarginalL1Error")
         names = [self._checked(candidate) for candidate in candidates]
         if not names:
             raise ParameterError("candidates: there is none to select from; give at least one clique")
+        if score.coarsening:
+            Coarsening(score.coarsening.groups)  # checks it anew: a gap made since would repeat a cell
         for clique in names:
             if score.shape(clique) != self._shape(clique, score.coarsening):
                 raise ParameterError(
                     f"score: candidate {clique} has no estimate of the marginal's shape; give one each"
                 )
-        event = SelectionEvent.costing(
-            exact_rho(rho),
-            score=score.name,
-            n_candidates=len(names),
-            sensitivity=score.sensitivity(self._ledger.adjacency),
-        )
-        self._ledger.charge(event)
-        known = self._scored.setdefault(score, {})
-        for clique in names:
-            if clique not in known:
-                known[clique] = score.grid_units(clique, self._counts(clique, score.coarsening))
-        units = [known[clique] for clique in names]
-        per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
-        best = max(units)
-        return names[exponential_mechanism([(best - unit) * per_unit for unit in units], self._randomness)]
+        return names
 
-    def _counts(self, clique: Clique, coarsening: Coarsening | None) -> NDArray[np.int64]:
-        counts = self._source.counts(clique)
-        if counts.dtype != np.int64 or counts.shape != self._domain.project(clique).shape:
-            raise PrivacyError(f"source: counts of {clique} must be int64 and of the shape that the domain declares")
-        return coarsening.apply(clique, counts) if coarsening else counts
+    def _errors(self, cliques: Sequence[Clique], score: MarginalL1Error) -> list[int]:
+        """Exact errors, in grid units; each is worked out once for a score."""
+        known = self._scored.setdefault(score, {})
+        missing = [clique for clique in dict.fromkeys(cliques) if clique not in known]
+        for clique, counts in zip(missing, self._counts(missing, score.coarsening), strict=True):
+            known[clique] = score.error(clique, counts)
+        return [known[clique] for clique in cliques]
+
+    def _counts(self, cliques: Sequence[Clique], coarsening: Coarsening | None) -> Iterator[NDArray[np.int64]]:
+        for clique, counts in zip(cliques, self._source.counts_of(cliques), strict=True):
+            if counts.dtype != np.int64 or counts.shape != self._domain.project(clique).shape:
+                raise PrivacyError(
+                    f"source: counts of {clique} must be int64 and of the shape that the domain declares"
+                )
+            yield coarsening.apply(clique, counts) if coarsening else counts
 
     def _checked(self, clique: Sequence[str]) -> Clique:
         names = tuple(clique)

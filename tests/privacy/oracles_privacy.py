@@ -6,6 +6,7 @@ computed in a test run, so a correct kernel fails less than once in 1e9 runs.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -56,13 +57,16 @@ class Seeded(Randomness):
 
 
 class ArraySource:
-    """Exact counts of rows of codes, by a plain loop; counts how often it is asked."""
+    """Exact counts of rows of codes, by a plain loop; counts how many marginals it was asked for."""
 
     def __init__(self, domain: Domain, rows) -> None:
         self.domain, self.rows, self.n_asked = domain, list(rows), 0
 
+    def counts_of(self, cliques):
+        self.n_asked += len(cliques)
+        return map(self.counts, cliques)
+
     def counts(self, clique):
-        self.n_asked += 1
         counts = np.zeros(self.domain.project(clique).shape, dtype=np.int64)
         for row in self.rows:
             counts[tuple(row[self.domain.index(name)] for name in clique)] += 1
@@ -75,8 +79,8 @@ class UntouchableSource:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
 
-    def counts(self, clique):
-        raise AssertionError(f"the records were touched for {clique}")
+    def counts_of(self, cliques):
+        raise AssertionError(f"the records were touched for {cliques}")
 
 
 # Exact probabilities
@@ -103,15 +107,31 @@ def magnitude_cdf(sigma_squared: Fraction, digits: int = DIGITS) -> tuple[Decima
         return tuple(p / total for p in partial)
 
 
-def invert_bits(sigma_squared: Fraction, bits: str) -> int:
+def invert_bits(cdf: Sequence[Decimal], bits: str) -> int:
     """The k with ``F(k-1) <= 0.bits < F(k)``; refuses bit strings that end too close to a step."""
     with localcontext() as context:
         context.prec = DIGITS + 20
-        cdf = magnitude_cdf(sigma_squared)
         low, high = Decimal(int(bits, 2)) / 2 ** len(bits), Decimal(int(bits, 2) + 1) / 2 ** len(bits)
         k = bisect_right(cdf, low)
         assert high <= cdf[k], "the bit string does not decide"
         return k
+
+
+def layout(sign: int, bits: str) -> Replay:
+    """The bytes from which the table sampler reads a sign and a bit string of 15 + 48 + 64 n bits."""
+    assert (len(bits) - 63) % 64 == 0
+    data = (sign << 15 | int(bits[:15], 2)).to_bytes(2, "little")
+    data += (int(bits[15:63], 2) << 16 | 0xBEEF).to_bytes(8, "little")  # the low 16 bits are not used
+    for start in range(63, len(bits), 64):
+        data += int(bits[start : start + 64], 2).to_bytes(8, "little")
+    return Replay(data)
+
+
+def bits_at_step(cdf: Sequence[Decimal], k: int, n_bits: int, distance: int) -> str:
+    """``n_bits`` bits of F(k), off by ``distance`` in the last place."""
+    with localcontext() as context:
+        context.prec = DIGITS + 20
+        return format(int(cdf[k] * 2**n_bits) + distance, f"0{n_bits}b")
 
 
 def discrete_gaussian_pmf(sigma: float, reach: int) -> np.ndarray:
@@ -119,6 +139,13 @@ def discrete_gaussian_pmf(sigma: float, reach: int) -> np.ndarray:
     far = int(reach + 12 * sigma + 10)
     weights = np.exp(-0.5 * (np.arange(-far, far + 1) / sigma) ** 2)
     return (weights / weights.sum())[far - reach : far + reach + 1]
+
+
+def rounded_gaussian_pmf(sigma: float, reach: int) -> np.ndarray:
+    """Probabilities of ``-reach .. reach`` in floating point, precise in both tails."""
+    k = np.arange(reach + 1)
+    half = stats.norm.sf((k - 0.5) / sigma) - stats.norm.sf((k + 0.5) / sigma)
+    return np.concatenate([half[:0:-1], half])
 
 
 # [CKS20] in fractions, one sample at a time
@@ -201,10 +228,11 @@ def p_same_distribution(first: np.ndarray, second: np.ndarray) -> float:
     return float(stats.chi2.sf(((a - expected) ** 2 / (expected * (1 - share))).sum(), max(len(a) - 1, 1)))
 
 
-def gaussian_p_values(draws: np.ndarray, sigma: float) -> dict[str, float]:
-    """Every test of the discrete Gaussian, by name: fit, mean, variance, symmetry, neighbours, tail."""
+def gaussian_p_values(draws: np.ndarray, sigma: float, *, rounded: bool = False) -> dict[str, float]:
+    """Every test of the discrete Gaussian, or of the rounded one: fit, mean, variance, symmetry, neighbours, tail."""
     n = draws.size
-    p = {"mean": min(1.0, 2 * np.exp(-0.5 * n * (draws.mean() / sigma) ** 2))}  # sigma-subgaussian [CKS20, Cor. 17]
+    # The discrete one is sigma-subgaussian [CKS20, Cor. 17]; rounding adds at most 1/2 [Hoeffding].
+    p = {"mean": min(1.0, 2 * np.exp(-0.5 * n * (draws.mean() / (sigma + rounded / 2)) ** 2))}
     p["symmetry"] = p_binomial(int((draws > 0).sum()), int((draws != 0).sum()), 0.5)
     if sigma > 1000:
         edges = np.rint(stats.norm.ppf(np.linspace(0, 1, 201)[1:-1]) * sigma) + 0.5
@@ -217,13 +245,14 @@ def gaussian_p_values(draws: np.ndarray, sigma: float) -> dict[str, float]:
         variance, kurtosis, tail = sigma**2, 3.0, stats.norm.sf((np.ceil(4 * sigma) - 0.5) / sigma) * 2
     else:
         reach = int(6 * sigma) + 2
-        pmf, k = discrete_gaussian_pmf(sigma, reach), np.arange(-reach, reach + 1)
+        pmf = (rounded_gaussian_pmf if rounded else discrete_gaussian_pmf)(sigma, reach)
+        k = np.arange(-reach, reach + 1)
         inside = draws[np.abs(draws) <= reach] + reach
         p["fit"] = p_chi_squared(np.bincount(inside, minlength=2 * reach + 1), pmf / pmf.sum())
         p["zero"] = p_binomial(int((draws == 0).sum()), n, pmf[reach])
         for j in {0, 1, round(sigma), round(2 * sigma)}:
             near, next_one = int((np.abs(draws) == j).sum()), int((np.abs(draws) == j + 1).sum())
-            ratio = np.exp(-(2 * j + 1) / (2 * sigma**2)) * (2 if j == 0 else 1)
+            ratio = pmf[reach + j + 1] / pmf[reach + j] * (2 if j == 0 else 1)
             p[f"neighbours {j}"] = p_binomial(next_one, near + next_one, ratio / (1 + ratio))
         variance = float((pmf * k**2.0).sum())
         kurtosis = float((pmf * k**4.0).sum()) / variance**2

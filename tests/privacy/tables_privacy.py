@@ -7,6 +7,7 @@ from oracles_privacy import ArraySource, UntouchableSource
 
 from synthdp.domain import Domain
 from synthdp.measurement import Coarsening
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
@@ -17,21 +18,29 @@ CLIQUES = [("a",), ("b",), ("a", "c"), ("c", "a"), ("a", "b", "c"), ()]
 MERGING = Coarsening({"c": np.array([1, 0, 1, 0]), "a": np.array([0, 1, 0])})
 ROWS = [(0, 1, 2), (2, 0, 3), (0, 1, 2), (1, 1, 0)]
 BOTH = pytest.mark.parametrize("adjacency", Adjacency)
+EITHER = pytest.mark.parametrize("accounting", Accounting)
 
 rows_of = st.tuples(*(st.integers(0, size - 1) for size in DOMAIN.shape))
 tables = st.lists(rows_of, max_size=12)
 
 
-def ledger(adjacency=Adjacency.ADD_REMOVE, epsilon=1000.0):
-    return PrivacyLedger(epsilon=epsilon, delta=1e-9, adjacency=adjacency)
+def ledger(adjacency=Adjacency.ADD_REMOVE, epsilon=1000.0, accounting=Accounting.ZCDP):
+    return PrivacyLedger(epsilon=epsilon, delta=1e-9, adjacency=adjacency, accounting=accounting)
 
 
-def private(rows=ROWS, adjacency=Adjacency.ADD_REMOVE, randomness=None, domain=DOMAIN, epsilon=1000.0):
-    return PrivateTable(ArraySource(domain, rows), ledger(adjacency, epsilon), randomness=randomness)
+def private(
+    rows=ROWS,
+    adjacency=Adjacency.ADD_REMOVE,
+    randomness=None,
+    domain=DOMAIN,
+    epsilon=1000.0,
+    accounting=Accounting.ZCDP,
+):
+    return PrivateTable(ArraySource(domain, rows), ledger(adjacency, epsilon, accounting), randomness=randomness)
 
 
-def untouchable(adjacency=Adjacency.ADD_REMOVE):
-    return PrivateTable(UntouchableSource(DOMAIN), ledger(adjacency))
+def untouchable(adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.ZCDP):
+    return PrivateTable(UntouchableSource(DOMAIN), ledger(adjacency, accounting=accounting))
 
 
 def exact(clique, rows=ROWS, coarsening=None):

@@ -1,16 +1,28 @@
 """The accountant against 60-digit arithmetic, and always on the safe side."""
 
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp, inf, log, nan
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from oracles_erf import erf_digits, erfcx_digits, gdp_log_delta_digits
 from oracles_privacy import log_delta_infimum, log_delta_on_grid, naive_epsilon
 
-from synthdp.errors import ParameterError
-from synthdp.privacy.accountant import check_budget, zcdp_delta, zcdp_epsilon, zcdp_log_delta, zcdp_rho
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.privacy.accountant import (
+    Accounting,
+    check_budget,
+    gdp_log_delta,
+    gdp_rho,
+    zcdp_delta,
+    zcdp_epsilon,
+    zcdp_log_delta,
+    zcdp_rho,
+)
+from synthdp.privacy.events import Noise
 
 EPSILONS = st.floats(-6, 6).map(lambda x: 10.0**x)
 DELTAS = st.one_of(st.floats(-300, -0.001).map(lambda x: 10.0**x), st.sampled_from([0.5, 0.9, 0.999, 0.999999]))
@@ -114,16 +126,105 @@ def test_a_conversion_that_takes_the_wrong_alpha_would_be_noticed():
     assert log(exp(too_low)) == pytest.approx(too_low)
 
 
+# Gaussian DP
+
+
+@pytest.mark.parametrize("z", ["0.001", "0.5", "2.9", "3", "3.1", "5", "12"])
+def test_the_oracles_two_ways_to_erfc_agree(z):
+    with localcontext() as context:
+        context.prec = 200
+        z = Decimal(z)
+        assert abs(erfcx_digits(z, 60) * (-z * z).exp() - (1 - erf_digits(z * z, 150))) < Decimal("1e-62")
+        assert abs(erfcx_digits(-z, 60) * (-z * z).exp() - (1 + erf_digits(z * z, 150))) < Decimal("1e-60")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rho", "digits"),
+    [(1, 1e-9, 0.016557, 6), (0.1, 1e-5, 0.000529, 6), (1, 1e-5, 0.035926, 6)],
+)
+def test_gdp_known_values(epsilon, delta, rho, digits):
+    assert round(float(gdp_rho(epsilon=epsilon, delta=delta)), digits) == rho
+
+
+@pytest.mark.parametrize(("rho", "epsilon"), [(0.016557, 1.0), (0.5, 0.1), (0.5, 3.0), (2.0, 0.01), (8.0, 20.0)])
+def test_gdp_delta_is_the_hockey_stick_of_two_gaussians(rho, epsilon):
+    """Integrated numerically from its definition: ``max(0, p(x) - e^epsilon q(x))``, no formula in between."""
+    mu, x = (2 * rho) ** 0.5, np.linspace(-40, 60, 4_000_001)
+    excess = np.exp(-0.5 * (x - mu) ** 2) - np.exp(epsilon - 0.5 * x**2)
+    delta = np.maximum(excess, 0).sum() * (x[1] - x[0]) / np.sqrt(2 * np.pi)
+    assert gdp_log_delta(rho=rho, epsilon=epsilon) == pytest.approx(log(delta), rel=1e-5)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rho=RHOS, epsilon=st.floats(-6, 9).map(lambda x: 10.0**x))
+@example(rho=9.5e7, epsilon=9.6e7)  # epsilon/mu and mu/2 nearly cancel
+@example(rho=1e9 - 1e5, epsilon=1e9)
+@example(rho=1e-12, epsilon=1e6)
+def test_gdp_log_delta_is_never_below_the_true_one(rho, epsilon):
+    true = gdp_log_delta_digits(rho, epsilon) if epsilon / rho < 1e15 else None
+    claimed = gdp_log_delta(rho=rho, epsilon=epsilon)
+    assert claimed <= 0
+    if true is None:
+        assert claimed < -1e6
+        return
+    assert Decimal(claimed) >= true
+    if epsilon > 1e-4 and float(true) < -1e-11:
+        assert claimed - float(true) <= 1e-6 * (1 + abs(float(true)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(epsilon=st.floats(-3, 9).map(lambda x: 10.0**x), delta=DELTAS)
+@example(epsilon=959910125.6775048, delta=3.525798689909724e-06)
+@example(epsilon=187090706.71134964, delta=0.07587498729989794)
+def test_gdp_rho_never_claims_too_much_and_wastes_nothing(epsilon, delta):
+    rho, target = gdp_rho(epsilon=epsilon, delta=delta), Decimal(delta).ln()
+    assert gdp_log_delta_digits(rho, epsilon) <= target
+    assert gdp_log_delta_digits(rho * (1 + Fraction(1, 10**6)), epsilon) > target
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-6, 1e-300), (1e-6, 0.999999), (1e9, 1e-300), (1e9, 0.999999)])
+def test_gdp_extreme_budgets_stay_on_the_safe_side(epsilon, delta):
+    rho = gdp_rho(epsilon=epsilon, delta=delta)
+    assert gdp_log_delta_digits(rho, epsilon) <= Decimal(delta).ln()
+    assert gdp_log_delta_digits(rho * (1 + Fraction(1, 10**3)), epsilon) > Decimal(delta).ln()
+
+
+def test_gdp_ends_of_the_range():
+    assert gdp_log_delta(rho=0, epsilon=1.0) == -inf
+    assert gdp_log_delta(rho=1e308, epsilon=1.0) == 0.0
+    assert gdp_log_delta(rho=1e-300, epsilon=1.0) < -1e290
+    with pytest.raises(PrivacyError, match="nothing to be measured"):
+        gdp_rho(epsilon=1e-12, delta=1e-12)
+    for delta in (1 - 1e-16, 1 - 1e-12):
+        assert gdp_log_delta_digits(gdp_rho(epsilon=1.0, delta=delta), 1.0) <= Decimal(delta).ln()
+
+
+@settings(max_examples=100, deadline=None)
+@given(epsilon=st.floats(0.01, 100), delta=st.floats(-30, -3).map(lambda x: 10.0**x))
+def test_gdp_is_worth_more_than_zcdp(epsilon, delta):
+    """Between 1 and 2 times as much: a mistake in the formula would fall outside."""
+    worth = gdp_rho(epsilon=epsilon, delta=delta) / zcdp_rho(epsilon=epsilon, delta=delta)
+    assert 1 < worth < 2
+
+
+def test_accounting_names_its_noise_and_its_theorem():
+    assert (Accounting.ZCDP.noise, Accounting.GDP.noise) == (Noise.DISCRETE, Noise.ROUNDED)
+    assert Accounting.ZCDP.rho(epsilon=2.0, delta=1e-7) == zcdp_rho(epsilon=2.0, delta=1e-7)
+    assert Accounting.GDP.rho(epsilon=2.0, delta=1e-7) == gdp_rho(epsilon=2.0, delta=1e-7)
+    assert "DRS19" in Accounting.GDP.theorem
+    assert "CKS20" in Accounting.ZCDP.theorem
+
+
 @pytest.mark.parametrize("epsilon", [0, 0.0, -0.0, -1, inf, -inf, nan])
 def test_bad_epsilon(epsilon):
-    for call in (check_budget, zcdp_rho):
+    for call in (check_budget, zcdp_rho, gdp_rho):
         with pytest.raises(ParameterError, match="epsilon"):
             call(epsilon=epsilon, delta=1e-9)
 
 
 @pytest.mark.parametrize("delta", [0, 0.0, -1e-9, 1, 1.5, inf, nan])
 def test_bad_delta(delta):
-    for call in (check_budget, zcdp_rho):
+    for call in (check_budget, zcdp_rho, gdp_rho):
         with pytest.raises(ParameterError, match="delta"):
             call(epsilon=1.0, delta=delta)
     with pytest.raises(ParameterError, match="delta"):
@@ -134,5 +235,7 @@ def test_bad_delta(delta):
 def test_bad_rho(rho):
     with pytest.raises(ParameterError, match="rho"):
         zcdp_delta(rho=rho, epsilon=1.0)
+    with pytest.raises(ParameterError, match="rho"):
+        gdp_log_delta(rho=rho, epsilon=1.0)
     with pytest.raises(ParameterError, match="rho"):
         zcdp_epsilon(rho=rho, delta=1e-9)

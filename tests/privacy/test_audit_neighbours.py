@@ -14,66 +14,105 @@ from oracles_privacy import Seeded
 from tables_privacy import CLIQUES, DOMAIN, MERGING, ROWS, estimates_of, exact, private, rows_of, tables
 
 from synthdp.privacy import private_table
-from synthdp.privacy.events import Adjacency, MarginalEvent
+from synthdp.privacy.accountant import Accounting
+from synthdp.privacy.events import Adjacency, MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
 
-def run_recorded(rows, adjacency, requests, monkeypatch):
-    """Answer the requests; returns the table, its answers and the exponents of its selections."""
-    exponents = []
-    original = private_table.exponential_mechanism
+def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):
+    """Answer the requests; returns the table, its answers, the exponents of its selections and its draws of noise."""
+    exponents, draws = [], []
+    select, draw = private_table.exponential_mechanism, private_table.gaussian_noise
 
-    def record(values, randomness):
-        exponents.append(list(values))
-        return original(values, randomness)
+    def record_selection(gaps, per_unit, randomness):
+        exponents.append([gap * per_unit for gap in gaps])
+        return select(gaps, per_unit, randomness)
+
+    def record_noise(noise, *, sigma_squared, size, randomness):
+        draws.append((noise, sigma_squared, size))
+        return draw(noise, sigma_squared=sigma_squared, size=size, randomness=randomness)
 
     with monkeypatch.context() as patch:
-        patch.setattr(private_table, "exponential_mechanism", record)
-        table = private(rows, adjacency, Seeded(11))
+        patch.setattr(private_table, "exponential_mechanism", record_selection)
+        patch.setattr(private_table, "gaussian_noise", record_noise)
+        table = private(rows, adjacency, Seeded(11), accounting=accounting)
         answers = [request(table) for request in requests]
-    return table, answers, exponents
+    return table, answers, exponents, draws
 
 
-def audit(rows, other, adjacency, requests, monkeypatch):
+def audit(rows, other, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):
     """Violations of what the events claim, between two neighbours, by name."""
-    table, answers, exponents = run_recorded(rows, adjacency, requests, monkeypatch)
-    table_, answers_, exponents_ = run_recorded(other, adjacency, requests, monkeypatch)
+    table, answers, exponents, draws = run_recorded(rows, adjacency, requests, monkeypatch, accounting)
+    table_, answers_, exponents_, draws_ = run_recorded(other, adjacency, requests, monkeypatch, accounting)
     found = set()
     if table.ledger.events != table_.ledger.events:
         found.add("the events depend on the records")
     if table.ledger.spent != sum(event.rho for event in table.ledger.events):
         found.add("the sum is wrong")
-    selections = iter(zip(exponents, exponents_, strict=True))
+    if draws != draws_:
+        found.add("the noise depends on the records")
+    selections, noise = iter(zip(exponents, exponents_, strict=True)), iter(draws)
     for event, answer, answer_ in zip(table.ledger.events, answers, answers_, strict=True):
-        if isinstance(event, MarginalEvent):
-            truth, truth_ = (exact(answer.clique, r, answer.coarsening) for r in (rows, other))
-            if not np.array_equal(answer.values - answer_.values, truth - truth_):
-                found.add("the noise depends on the records")
-            if ((answer.values - answer_.values) ** 2).sum() > event.sensitivity_squared:
-                found.add("a marginal moves further than declared")
-            if event.rho != Fraction(event.sensitivity_squared) / (2 * event.sigma_squared):
-                found.add("the cost of a marginal is wrong")
-        else:
+        if isinstance(event, SelectionEvent):
             moves = [one - two for one, two in zip(*next(selections), strict=True)]
             if max(moves) - min(moves) > event.epsilon:
                 found.add("a selection is not epsilon-bounded-range")
+            continue
+        if next(noise) != (accounting.noise, event.sigma_squared, np.size(cells(answer))):
+            found.add("the noise is not what the event says")
+        if isinstance(event, MarginalEvent):
+            truths = [exact(answer.clique, r, answer.coarsening) for r in (rows, other)]
+            found.update(marginal_violations(event, answer.values - answer_.values, truths[0] - truths[1]))
+        else:
+            found.update(scores_violations(event, cells(answer) - cells(answer_)))
     return found
 
 
-def select_request(cliques, numbers, coarsening):
+def cells(answer):
+    """The noisy numbers of a marginal or of scores."""
+    return np.array(list(answer.values())) if isinstance(answer, dict) else answer.values
+
+
+def marginal_violations(event, moves, true_moves):
+    if not np.array_equal(moves, true_moves):
+        yield "the noise depends on the records"
+    if (moves**2).sum() > event.sensitivity_squared:
+        yield "a marginal moves further than declared"
+    if event.rho != Fraction(event.sensitivity_squared) / (2 * event.sigma_squared):
+        yield "the cost of a marginal is wrong"
+
+
+def scores_violations(event, moves):
+    if (moves**2).sum() > moves.size * event.sensitivity**2 or np.abs(moves).max() > event.sensitivity:
+        yield "scores move further than declared"
+    if event.rho != Fraction(moves.size * event.sensitivity**2) / (2 * event.sigma_squared):
+        yield "the cost of scores is wrong"
+
+
+def score_of(cliques, numbers, coarsening, **weighting):
     domain = coarsening.domain(DOMAIN) if coarsening else DOMAIN
-    score = MarginalL1Error({c: np.resize(numbers, domain.project(c).shape) for c in cliques}, coarsening)
-    return lambda table: table.select(cliques, score=score, rho=Fraction(1, 50))
+    return MarginalL1Error({c: np.resize(numbers, domain.project(c).shape) for c in cliques}, coarsening, **weighting)
 
 
-def all_requests(numbers):
+def gaussian_requests(numbers):
     measures = [
         lambda table, c=c, m=m: table.measure(c, rho=Fraction(1, 3), coarsening=m)
         for c in CLIQUES
         for m in (None, MERGING)
     ]
-    return [*measures, *(select_request(CLIQUES, numbers, m) for m in (None, MERGING))]
+    scores = [score_of(CLIQUES, numbers, m) for m in (None, MERGING)]
+    return [*measures, *(lambda table, s=s: table.scores(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores)]
+
+
+def all_requests(numbers):
+    weighting = {
+        "weights": {c: 0.3 + abs(x) for c, x in zip(CLIQUES, numbers, strict=False)},
+        "penalties": dict(zip(CLIQUES, reversed(numbers), strict=False)),
+    }
+    scores = [score_of(CLIQUES, numbers, m, **w) for m in (None, MERGING) for w in ({}, weighting)]
+    selections = (lambda table, s=s: table.select(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores)
+    return [*gaussian_requests(numbers), *selections]
 
 
 @settings(max_examples=40, deadline=None)
@@ -81,6 +120,8 @@ def all_requests(numbers):
 def test_audit_adding_a_record(rows, row, numbers):
     with pytest.MonkeyPatch.context() as patch:
         assert audit(rows, [*rows, row], Adjacency.ADD_REMOVE, all_requests(numbers), patch) == set()
+        gaussian = gaussian_requests(numbers)
+        assert audit(rows, [*rows, row], Adjacency.ADD_REMOVE, gaussian, patch, Accounting.GDP) == set()
 
 
 @settings(max_examples=40, deadline=None)
@@ -88,6 +129,8 @@ def test_audit_adding_a_record(rows, row, numbers):
 def test_audit_replacing_a_record(rows, row, numbers):
     with pytest.MonkeyPatch.context() as patch:
         assert audit(rows, [row, *rows[1:]], Adjacency.REPLACE_ONE, all_requests(numbers), patch) == set()
+        gaussian = gaussian_requests(numbers)
+        assert audit(rows, [row, *rows[1:]], Adjacency.REPLACE_ONE, gaussian, patch, Accounting.GDP) == set()
 
 
 def test_adding_a_record_moves_one_cell_by_one():
@@ -100,6 +143,7 @@ def test_adding_a_record_moves_one_cell_by_one():
 
 
 # a and b move apart: a's error grows by 2 when the record is replaced, b's falls by 2
+WORST_SCORE = MarginalL1Error({("a",): np.array([3.0, 0, 0]), ("b",): np.array([2.0, 1.0])})
 WORST = {
     "rows": [(0, 0, 0)] * 3,
     "other": [(0, 0, 0)] * 2 + [(1, 1, 0)],
@@ -108,18 +152,21 @@ WORST = {
         lambda table: table.measure(("a", "b"), rho=0.1),
         lambda table: table.select(
             [("a",), ("b",)],
-            score=MarginalL1Error({("a",): np.array([3.0, 0, 0]), ("b",): np.array([2.0, 1.0])}),
+            score=WORST_SCORE,
             rho=0.1,
         ),
+        lambda table: table.scores([("a",), ("b",)], score=WORST_SCORE, rho=0.1),
     ],
 }
 
 
 def test_audit_of_the_worst_case_is_tight(monkeypatch):
     assert audit(**WORST, monkeypatch=monkeypatch) == set()
-    _, _, ((a, b),) = run_recorded(WORST["rows"], WORST["adjacency"], WORST["requests"], monkeypatch)
-    table, _, ((a_, b_),) = run_recorded(WORST["other"], WORST["adjacency"], WORST["requests"], monkeypatch)
-    assert abs((a - a_) - (b - b_)) == table.ledger.events[1].epsilon
+    runs = [run_recorded(WORST[r], WORST["adjacency"], WORST["requests"], monkeypatch) for r in ("rows", "other")]
+    (table, answers, ((a, b),), _), (_, answers_, ((a_, b_),), _) = runs
+    _, selection, scores = table.ledger.events
+    assert abs((a - a_) - (b - b_)) == selection.epsilon
+    assert [abs(answers[2][c] - answers_[2][c]) for c in (("a",), ("b",))] == [scores.sensitivity] * 2
 
 
 def understate_l2(monkeypatch):
@@ -131,16 +178,16 @@ def understate_l1(monkeypatch):
 
 
 def understate_in_the_score(monkeypatch):
-    monkeypatch.setattr(MarginalL1Error, "sensitivity", lambda *_: 1)
+    monkeypatch.setattr(MarginalL1Error, "sensitivity", lambda *_: Fraction(1))
 
 
 def forget_the_factor_two(monkeypatch):
-    monkeypatch.setattr(MarginalL1Error, "units_per_record", 512)
+    monkeypatch.setattr(MarginalL1Error, "units_per_record", 2**25)
 
 
 def score_too_finely(monkeypatch):
-    original = MarginalL1Error.grid_units
-    monkeypatch.setattr(MarginalL1Error, "grid_units", lambda self, clique, counts: 2 * original(self, clique, counts))
+    original = MarginalL1Error.error
+    monkeypatch.setattr(MarginalL1Error, "error", lambda self, clique, counts: 2 * original(self, clique, counts))
 
 
 def undercharge(monkeypatch):
@@ -152,9 +199,9 @@ def undercharge(monkeypatch):
 def use_bits_by_the_records(monkeypatch):
     original = PrivateTable._counts
 
-    def counts(self, clique, coarsening):
+    def counts(self, cliques, coarsening):
         self._randomness.random_bytes(64 * int(self._source.counts(("a",)).max()))
-        return original(self, clique, coarsening)
+        return original(self, cliques, coarsening)
 
     monkeypatch.setattr(PrivateTable, "_counts", counts)
 
@@ -168,6 +215,35 @@ def charge_by_the_records(monkeypatch):
     monkeypatch.setattr(PrivateTable, "measure", measure)
 
 
+def forget_the_number_of_candidates(monkeypatch):
+    original = ScoresEvent.costing
+    monkeypatch.setattr(ScoresEvent, "costing", lambda rho, **about: original(rho, **about | {"n_candidates": 1}))
+
+
+def charge_scores_as_one(monkeypatch):
+    monkeypatch.setattr(ScoresEvent, "rho", property(lambda self: self.sensitivity**2 / (2 * self.sigma_squared)))
+
+
+def score_half_records(monkeypatch):
+    monkeypatch.setattr(MarginalL1Error, "whole_records", lambda _, error: error >> 9)
+
+
+def take_half_the_noise(monkeypatch):
+    original = PrivateTable.measure
+
+    def measure(self, clique, *, rho, coarsening=None):
+        draw = private_table.gaussian_noise  # the audit's recorder
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                private_table,
+                "gaussian_noise",
+                lambda noise, *, sigma_squared, **rest: draw(noise, sigma_squared=sigma_squared / 4, **rest),
+            )
+            return original(self, clique, rho=rho, coarsening=coarsening)
+
+    monkeypatch.setattr(PrivateTable, "measure", measure)
+
+
 @pytest.mark.parametrize(
     ("mutate", "violation"),
     [
@@ -176,6 +252,12 @@ def charge_by_the_records(monkeypatch):
         (understate_in_the_score, "a selection is not epsilon-bounded-range"),
         (forget_the_factor_two, "a selection is not epsilon-bounded-range"),
         (score_too_finely, "a selection is not epsilon-bounded-range"),
+        (understate_l1, "scores move further than declared"),
+        (score_too_finely, "scores move further than declared"),
+        (score_half_records, "scores move further than declared"),
+        (forget_the_number_of_candidates, "the cost of scores is wrong"),
+        (charge_scores_as_one, "the cost of scores is wrong"),
+        (take_half_the_noise, "the noise is not what the event says"),
         (undercharge, "the cost of a marginal is wrong"),
         (use_bits_by_the_records, "the noise depends on the records"),
         (charge_by_the_records, "the events depend on the records"),

@@ -13,6 +13,7 @@ from oracles_privacy import ArraySource, Replay, Seeded, p_binomial, p_chi_squar
 
 import synthdp.privacy
 from synthdp.domain import Domain
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.certificate import NOT_COVERED, privacy_certificate
 from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
@@ -21,6 +22,16 @@ from synthdp.privacy.randomness import Randomness, SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
 
 MODULES = [importlib.import_module(f"synthdp.privacy.{m.name}") for m in pkgutil.iter_modules(synthdp.privacy.__path__)]
+
+
+def gdp_certificate():
+    domain = Domain(("a", "b"), (2, 2))
+    ledger = PrivacyLedger(epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP)
+    table = PrivateTable(ArraySource(domain, [(0, 1)] * 5), ledger)
+    score = MarginalL1Error({("a",): np.zeros(2), ("b",): np.zeros(2)})
+    table.scores([("a",), ("b",)], score=score, rho=ledger.budget / 3)
+    table.measure(("a", "b"), rho=ledger.remaining)
+    return ledger, privacy_certificate(ledger=ledger, randomness=table.randomness, release={})
 
 
 def certificate(randomness=None, release=None, epsilon=1.0, delta=1e-9, adjacency=Adjacency.ADD_REMOVE):
@@ -66,6 +77,26 @@ def test_it_is_plain_json_and_adds_up(adjacency):
     assert [event["event"] for event in statement["events"]] == ["marginal", "selection", "marginal"]
     assert statement["adjacency"] == adjacency.value
     assert statement["unit_of_privacy"] == adjacency.unit
+
+
+def test_it_names_the_theorem_and_the_noise_of_its_accounting():
+    _, zcdp = certificate()
+    ledger, gdp = gdp_certificate()
+    assert zcdp["accounting"]["currency"] == "zcdp"
+    assert "zCDP" in zcdp["accounting"]["theorem"]
+    assert zcdp["noise"]["kind"].startswith("discrete Gaussian and exponential mechanism")
+    assert gdp["guarantee"] == "(1, 1e-09)-differential privacy"
+    assert gdp["accounting"]["currency"] == "gdp"
+    assert "Gaussian DP" in gdp["accounting"]["theorem"]
+    assert "zCDP" not in json.dumps(gdp)
+    assert gdp["noise"]["kind"].startswith("Gaussian, rounded to the nearest integer")
+    assert "exponential" not in json.dumps(gdp)
+    assert "discrete" not in json.dumps(gdp)
+    assert [event["event"] for event in gdp["events"]] == ["scores", "marginal"]
+    assert {event["mechanism"] for event in gdp["events"]} == {"Gaussian, rounded to the nearest integer"}
+    assert gdp["accounting"]["rho_left"] == 0
+    assert gdp["accounting"]["rho_budget"] == float(ledger.budget) == pytest.approx(0.016557, abs=1e-6)
+    assert json.loads(json.dumps(gdp, allow_nan=False)) == gdp
 
 
 def test_it_says_what_is_not_covered():

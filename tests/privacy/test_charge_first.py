@@ -11,18 +11,22 @@ from tables_privacy import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, unto
 from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
-from synthdp.privacy.events import MarginalEvent
+from synthdp.privacy.accountant import Accounting
+from synthdp.privacy.events import MarginalEvent, Noise
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
 
 def requests(table):
+    """Every way to ask a table; those that Gaussian DP covers come first."""
     yield lambda rho: table.measure(("a",), rho=rho)
     yield lambda rho: table.measure((), rho=rho)
     yield lambda rho: table.measure(("a", "c"), rho=rho, coarsening=MERGING)
+    yield lambda rho: table.scores(CLIQUES, score=zero_score(), rho=rho)
     yield lambda rho: table.select(CLIQUES, score=zero_score(), rho=rho)
 
 
+N_GAUSSIAN = 4
 BAD_RHOS = [
     0,
     0.0,
@@ -52,7 +56,9 @@ def test_a_bad_rho_costs_nothing_and_touches_nothing(rho):
 @BOTH
 def test_a_request_beyond_the_budget_never_reaches_the_records(adjacency):
     table = untouchable(adjacency)
-    table.ledger.charge(MarginalEvent.costing(table.ledger.budget - 1, clique=("a",), adjacency=adjacency))
+    table.ledger.charge(
+        MarginalEvent.costing(table.ledger.budget - 1, clique=("a",), adjacency=adjacency, noise=Noise.DISCRETE)
+    )
     before = table.ledger.events
     for request in requests(table):
         with pytest.raises(BudgetExceededError):
@@ -62,7 +68,7 @@ def test_a_request_beyond_the_budget_never_reaches_the_records(adjacency):
 
 
 def test_the_charge_is_booked_before_the_records_are_asked():
-    for index in range(4):
+    for index in range(5):
         table = untouchable()
         with pytest.raises(AssertionError, match="touched"):
             list(requests(table))[index](0.5)
@@ -70,10 +76,28 @@ def test_the_charge_is_booked_before_the_records_are_asked():
         assert len(table.ledger.events) == 1
 
 
+def test_gaussian_dp_charges_first_too_and_refuses_selections():
+    for index in range(N_GAUSSIAN):
+        table = untouchable(accounting=Accounting.GDP)
+        with pytest.raises(AssertionError, match="touched"):
+            list(requests(table))[index](Fraction(1, 2))
+        assert table.ledger.spent == Fraction(1, 2)
+    table = untouchable(accounting=Accounting.GDP)
+    with pytest.raises(PrivacyError, match="gdp"):
+        list(requests(table))[N_GAUSSIAN](Fraction(1, 2))
+    for request in list(requests(table))[:N_GAUSSIAN]:
+        with pytest.raises(BudgetExceededError):
+            request(table.ledger.budget + Fraction(1, 1 << 70))
+        with pytest.raises(ParameterError, match="too little"):
+            request(Fraction(1, 10**11))  # the rounded noise ends at sigma = 100,000
+    assert table.ledger.spent == 0
+
+
 def test_the_last_of_the_budget_can_be_spent():
     table = private(epsilon=1.0)
     table.measure(("a",), rho=table.ledger.budget / 3)
     table.select(CLIQUES, score=zero_score(), rho=table.ledger.remaining / 7)
+    table.scores(CLIQUES, score=zero_score(), rho=table.ledger.remaining / 3)
     table.measure(("b",), rho=table.ledger.remaining)
     assert table.ledger.remaining == 0
     with pytest.raises(BudgetExceededError):
@@ -100,6 +124,8 @@ def test_refused_cliques(clique):
         table.measure(clique, rho=1.0)
     with pytest.raises(ParameterError):
         table.select([("a",), clique], score=zero_score(), rho=1.0)
+    with pytest.raises(ParameterError):
+        table.scores([("a",), clique], score=zero_score(), rho=1.0)
     assert table.ledger.spent == 0
 
 
@@ -152,17 +178,42 @@ def test_bad_selections_are_refused():
     for candidates, score in [([], zero_score()), ([("b", "c")], zero_score()), ([("a",)], wrong_shape)]:
         with pytest.raises(ParameterError):
             table.select(candidates, score=score, rho=1.0)
+        with pytest.raises(ParameterError):
+            table.scores(candidates, score=score, rho=1.0)
+    assert table.ledger.spent == 0
+
+
+def test_scores_of_a_repeated_candidate_are_refused():
+    """Its score would move twice as far as the event says."""
+    table = untouchable()
+    for repeated in ([("a",), ("b",), ("a",)], [("a",), ["a"]]):
+        with pytest.raises(ParameterError, match="repeats"):
+            table.scores(repeated, score=zero_score(), rho=1.0)
+    assert table.ledger.spent == 0
+
+
+def test_a_scores_coarsening_changed_behind_our_back_is_refused():
+    """As for measurements: with a gap in the groups the error could move by 2."""
+    coarsening = Coarsening({"a": np.array([0, 1, 2])})
+    score = MarginalL1Error({("a",): np.zeros(3)}, coarsening)
+    coarsening.groups["a"][1] = 2
+    table = untouchable()
+    for ask in (table.select, table.scores):
+        with pytest.raises(ParameterError, match="gaps"):
+            ask([("a",)], score=score, rho=1.0)
     assert table.ledger.spent == 0
 
 
 def test_only_the_kernels_own_scores_may_look_at_counts():
     class GreedyScore(MarginalL1Error):  # noqa: N818
-        def grid_units(self, *_):
+        def error(self, *_):
             raise AssertionError("saw the counts")
 
     for score in (GreedyScore({("a",): np.zeros(3)}), object(), None):
         with pytest.raises(ParameterError, match="score"):
             untouchable().select([("a",)], score=score, rho=1.0)
+        with pytest.raises(ParameterError, match="score"):
+            untouchable().scores([("a",)], score=score, rho=1.0)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +222,12 @@ def test_only_the_kernels_own_scores_may_look_at_counts():
 def test_a_source_of_the_wrong_kind_is_refused(counts):
     """Floats would bring back rounding, other shapes would be broadcast."""
     source = UntouchableSource(DOMAIN)
-    source.counts = lambda _: counts
-    for request in list(requests(PrivateTable(source, ledger())))[:1]:
+    source.counts_of = lambda cliques: [counts for _ in cliques]
+    table = PrivateTable(source, ledger())
+    for ask in (
+        lambda: table.measure(("a",), rho=1.0),
+        lambda: table.scores([("a",)], score=zero_score(), rho=1.0),
+        lambda: table.select([("a",)], score=zero_score(), rho=1.0),
+    ):
         with pytest.raises(PrivacyError, match="int64"):
-            request(1.0)
+            ask()

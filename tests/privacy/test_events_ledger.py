@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.errors import BudgetExceededError, ParameterError
-from synthdp.privacy.accountant import zcdp_rho
-from synthdp.privacy.events import Adjacency, Event, MarginalEvent, SelectionEvent, exact_rho
+from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.privacy.accountant import Accounting, gdp_rho, zcdp_rho
+from synthdp.privacy.events import Adjacency, Event, MarginalEvent, Noise, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
 
 RHOS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
@@ -26,8 +26,12 @@ def ledger(**changes) -> PrivacyLedger:
     return PrivacyLedger(**({"epsilon": 10.0, "delta": 1e-9, "adjacency": Adjacency.ADD_REMOVE} | changes))
 
 
-def marginal(rho: Fraction, adjacency: Adjacency = Adjacency.ADD_REMOVE) -> MarginalEvent:
-    return MarginalEvent.costing(rho, clique=("a",), adjacency=adjacency)
+def marginal(rho, adjacency=Adjacency.ADD_REMOVE, noise=Noise.DISCRETE) -> MarginalEvent:
+    return MarginalEvent.costing(rho, clique=("a",), adjacency=adjacency, noise=noise)
+
+
+def scores(rho, sensitivity=1, noise=Noise.DISCRETE, n_candidates=5) -> ScoresEvent:
+    return ScoresEvent.costing(rho, score="s", n_candidates=n_candidates, sensitivity=sensitivity, noise=noise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,10 @@ class Costs(Event):
     @property
     def rho(self):
         return self.cost
+
+    @property
+    def is_gaussian(self):
+        return True
 
     def to_dict(self):
         return {}
@@ -56,19 +64,33 @@ def test_marginal_event_costs_exactly_rho(rho, adjacency):
 
 @given(rho=RHOS)
 def test_selection_event_costs_at_most_rho_and_hardly_less(rho):
-    event = SelectionEvent.costing(rho, score="s", n_candidates=3, sensitivity=1)
+    event = SelectionEvent.costing(rho, score="s", n_candidates=3, sensitivity=Fraction(1))
     assert 0 <= rho - event.rho <= rho * Fraction(1, 10**9)
     assert event.rho == event.epsilon**2 / 8
     assert (event.epsilon + Fraction(1, 1 << 80)) ** 2 / 8 > rho
 
 
 def test_selection_event_of_a_square_costs_exactly_rho():
-    assert SelectionEvent.costing(Fraction(1, 2), score="s", n_candidates=1, sensitivity=1).epsilon == 2
+    assert SelectionEvent.costing(Fraction(1, 2), score="s", n_candidates=1, sensitivity=Fraction(1)).epsilon == 2
 
 
 def test_a_selection_for_next_to_nothing_is_refused():
     with pytest.raises(ParameterError, match="too little"):
-        SelectionEvent.costing(Fraction(1, 1 << 400), score="s", n_candidates=1, sensitivity=1)
+        SelectionEvent.costing(Fraction(1, 1 << 400), score="s", n_candidates=1, sensitivity=Fraction(1))
+
+
+@given(rho=RHOS, n=st.integers(1, 10**6), sensitivity=st.sampled_from([1, 2]), noise=st.sampled_from(Noise))
+def test_scores_event_costs_exactly_rho(rho, n, sensitivity, noise):
+    event = scores(rho, sensitivity, noise, n)
+    assert event.rho == rho
+    assert event.sigma_squared == Fraction(n * sensitivity**2) / (2 * rho)
+
+
+def test_only_rounded_noise_is_gaussian():
+    assert [marginal(1, noise=noise).is_gaussian for noise in Noise] == [False, True]
+    assert [scores(1, noise=noise).is_gaussian for noise in Noise] == [False, True]
+    selection = SelectionEvent.costing(Fraction(1), score="s", n_candidates=2, sensitivity=Fraction(1))
+    assert not selection.is_gaussian
 
 
 def test_sensitivities_per_adjacency():
@@ -79,7 +101,10 @@ def test_sensitivities_per_adjacency():
 def test_events_are_frozen_and_plain_json():
     events = [
         marginal(Fraction(1, 3)),
-        SelectionEvent.costing(Fraction(1, 3), score="s", n_candidates=2, sensitivity=1),
+        marginal(Fraction(1, 3), noise=Noise.ROUNDED),
+        scores(Fraction(1, 3)),
+        scores(Fraction(1, 3), noise=Noise.ROUNDED),
+        SelectionEvent.costing(Fraction(1, 3), score="s", n_candidates=2, sensitivity=Fraction(7, 3)),
     ]
     for event in events:
         assert json.loads(json.dumps(event.to_dict())) == event.to_dict()
@@ -136,6 +161,37 @@ def test_exact_rho_refuses(x):
 def test_budget_is_the_accountants():
     assert ledger().budget == zcdp_rho(epsilon=10.0, delta=1e-9)
     assert (ledger().epsilon, ledger().delta, ledger().adjacency) == (10.0, 1e-9, Adjacency.ADD_REMOVE)
+
+
+def test_gaussian_dp_refuses_what_is_not_gaussian_without_charging():
+    book = ledger(accounting=Accounting.GDP)
+    selection = SelectionEvent.costing(Fraction(1, 9), score="s", n_candidates=2, sensitivity=Fraction(1))
+    for event in (selection, marginal(Fraction(1, 9)), scores(Fraction(1, 9)), marginal(Fraction(10**9))):
+        with pytest.raises(PrivacyError, match="gdp does not cover"):
+            book.charge(event)
+        assert (book.spent, book.events) == (0, ())
+
+
+def test_gaussian_dp_adds_up_squares_of_mu_to_the_last_bit():
+    book = ledger(accounting=Accounting.GDP)
+    assert book.budget == gdp_rho(epsilon=10.0, delta=1e-9) > ledger().budget
+    book.charge(marginal(book.budget / 3, noise=Noise.ROUNDED))
+    book.charge(scores(book.remaining / 7, noise=Noise.ROUNDED))
+    book.charge(marginal(book.remaining, noise=Noise.ROUNDED, adjacency=Adjacency.REPLACE_ONE))
+    assert book.remaining == 0
+    mu_squared = [event.rho * 2 for event in book.events]  # of a Gaussian: (sensitivity / sigma)^2
+    first, second, third = book.events
+    assert mu_squared == [1 / first.sigma_squared, 5 / second.sigma_squared, 2 / third.sigma_squared]
+    with pytest.raises(BudgetExceededError):
+        book.charge(marginal(Fraction(1, 1 << 1000), noise=Noise.ROUNDED))
+
+
+def test_zcdp_takes_every_event():
+    book = ledger()
+    for noise in Noise:
+        book.charge(marginal(Fraction(1, 100), noise=noise))
+        book.charge(scores(Fraction(1, 100), noise=noise))
+    assert book.spent == Fraction(4, 100)
 
 
 @given(costs=st.lists(SMALL_RHOS, max_size=12))
@@ -204,6 +260,10 @@ def test_a_cost_is_read_once():
         def rho(self):
             return next(self.costs)
 
+        @property
+        def is_gaussian(self):
+            return True
+
         def to_dict(self):
             return {}
 
@@ -244,7 +304,7 @@ def test_many_threads_spend_exactly_the_budget(monkeypatch):
 
 def test_the_ledger_cannot_be_refilled():
     book = ledger()
-    for name in ("epsilon", "delta", "adjacency", "budget", "spent", "remaining", "events"):
+    for name in ("epsilon", "delta", "adjacency", "accounting", "budget", "spent", "remaining", "events"):
         with pytest.raises(AttributeError):
             setattr(book, name, 10)
     assert isinstance(book.events, tuple)

@@ -16,8 +16,10 @@ from oracles_privacy import (
     DIGITS,
     Replay,
     Seeded,
+    bits_at_step,
     failed,
     invert_bits,
+    layout,
     magnitude_cdf,
     p_chi_squared,
     to_decimal,
@@ -25,15 +27,17 @@ from oracles_privacy import (
 
 from synthdp.errors import ParameterError
 from synthdp.privacy import noise
-from synthdp.privacy.noise import MAX_SIGMA_SQUARED, TABLE_MAX_SIGMA_SQUARED, discrete_gaussian, magnitude_bounds
+from synthdp.privacy.events import Noise
+from synthdp.privacy.noise import MAX_SIGMA_SQUARED, TABLE_MAX_SIGMA_SQUARED, gaussian_noise, magnitude_bounds
 from synthdp.privacy.randomness import SystemRandomness
 
 SYSTEM = SystemRandomness()
+MOST = MAX_SIGMA_SQUARED[Noise.DISCRETE]
 SMALL = [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(9), Fraction(2500)]
 
 
 def draw(sigma_squared, size, randomness=SYSTEM):
-    return discrete_gaussian(sigma_squared=Fraction(sigma_squared), size=size, randomness=randomness)
+    return gaussian_noise(Noise.DISCRETE, sigma_squared=Fraction(sigma_squared), size=size, randomness=randomness)
 
 
 # Bounds on the distribution function
@@ -72,7 +76,7 @@ def test_magnitude_bounds_for_any_rational(sigma_squared, bits):
 @pytest.mark.parametrize("sigma_squared", [*SMALL, Fraction(10**6)], ids=str)
 def test_first_word_table_is_right_wherever_it_answers(sigma_squared):
     """Against the exact distribution: both ends of every decided cell invert to the table's answer."""
-    table = noise._table(sigma_squared)
+    table = noise._table(Noise.DISCRETE, sigma_squared)
     with localcontext() as context:
         context.prec = DIGITS + 20
         steps = np.array([int(p * 2**63) for p in magnitude_cdf(sigma_squared)], dtype=np.uint64)
@@ -90,23 +94,6 @@ def test_first_word_table_is_right_wherever_it_answers(sigma_squared):
 # Replayed bits
 
 
-def layout(sign: int, bits: str) -> Replay:
-    """The bytes that carry a sign and a bit string of 15 + 48 + 64 n bits."""
-    assert (len(bits) - 63) % 64 == 0
-    data = (sign << 15 | int(bits[:15], 2)).to_bytes(2, "little")
-    data += (int(bits[15:63], 2) << 16 | 0xBEEF).to_bytes(8, "little")  # the low 16 bits are not used
-    for start in range(63, len(bits), 64):
-        data += int(bits[start : start + 64], 2).to_bytes(8, "little")
-    return Replay(data)
-
-
-def bits_at_step(sigma_squared: Fraction, k: int, n_bits: int, distance: int) -> str:
-    """``n_bits`` bits of F(k), off by ``distance`` in the last place."""
-    with localcontext() as context:
-        context.prec = DIGITS + 20
-        return format(int(magnitude_cdf(sigma_squared)[k] * 2**n_bits) + distance, f"0{n_bits}b")
-
-
 @pytest.mark.parametrize("sigma_squared", SMALL, ids=str)
 @pytest.mark.parametrize("n_bits", [63, 127, 191, 255])
 @pytest.mark.parametrize("distance", [-9, 9])
@@ -114,11 +101,11 @@ def bits_at_step(sigma_squared: Fraction, k: int, n_bits: int, distance: int) ->
 def test_bits_on_a_step_are_read_just_as_far_as_needed(sigma_squared, n_bits, distance, sign):
     """Words that follow F(k) for n_bits and then leave it force every path there is."""
     for k in {0, 1, int(2 * float(sigma_squared) ** 0.5)}:
-        bits = bits_at_step(sigma_squared, k, n_bits, distance)
+        bits = bits_at_step(magnitude_cdf(sigma_squared), k, n_bits, distance)
         if len(bits) > n_bits or (sigma_squared < Fraction(1, 10) and (k or n_bits < 127)):
             continue  # at sigma = 0.1, F(1) is so near to 1 that nothing lies between
         source = layout(sign, bits)
-        expected = invert_bits(sigma_squared, bits)
+        expected = invert_bits(magnitude_cdf(sigma_squared), bits)
         assert expected == k + (distance > 0)
         assert draw(sigma_squared, 1, source).tolist() == [-expected if sign else expected]
         assert source.n_left == 0  # an undecided prefix is extended, never thrown away
@@ -129,7 +116,7 @@ def test_beyond_the_tables_end_a_longer_table_decides(sigma_squared):
     for tail in ("0" * 64, "1" * 61 + "0" * 3, "1" * 64 + "0" * 64, "1" * 64 + "01" * 32):
         bits = "1" * 63 + tail
         source = layout(1, bits + "0" * 64)
-        assert draw(sigma_squared, 1, source).tolist() == [-invert_bits(sigma_squared, bits + "0" * 64)]
+        assert draw(sigma_squared, 1, source).tolist() == [-invert_bits(magnitude_cdf(sigma_squared), bits + "0" * 64)]
 
 
 @settings(max_examples=200, deadline=None)
@@ -140,7 +127,7 @@ def test_beyond_the_tables_end_a_longer_table_decides(sigma_squared):
 )
 def test_any_bits_give_what_slow_inversion_gives(sigma_squared, sign, uniform):
     bits = format(uniform, "0191b")
-    magnitude = invert_bits(sigma_squared, bits)
+    magnitude = invert_bits(magnitude_cdf(sigma_squared), bits)
     assert draw(sigma_squared, 1, layout(sign, bits)).tolist() == [-magnitude if sign else magnitude]
 
 
@@ -153,9 +140,9 @@ def test_a_batch_reads_all_first_words_then_the_open_ones(sigma_squared):
     for first in firsts.tolist():
         cell = first & 0x7FFF
         ends = [cell << 48, (cell << 48) + 2**48 - 1]
-        if noise._table(sigma_squared).first_word[first] == noise._UNDECIDED:
+        if noise._table(Noise.DISCRETE, sigma_squared).first_word[first] == noise._UNDECIDED:
             ends = [cell << 48 | next(spares) >> 16]
-        magnitudes = {invert_bits(sigma_squared, format(end, "063b")) for end in ends}
+        magnitudes = {invert_bits(magnitude_cdf(sigma_squared), format(end, "063b")) for end in ends}
         assert len(magnitudes) == 1
         expected.append(-magnitudes.pop() if first >> 15 else magnitudes.pop())
     assert draw(sigma_squared, n, Seeded(7)).tolist() == expected
@@ -240,13 +227,13 @@ def test_uniform_below_keeps_top_bits_and_rejects_the_rest():
 # Odds and ends
 
 
-@pytest.mark.parametrize("sigma_squared", [0, -1, MAX_SIGMA_SQUARED + 1])
+@pytest.mark.parametrize("sigma_squared", [0, -1, MOST + 1])
 def test_sigma_out_of_range(sigma_squared):
     with pytest.raises(ParameterError, match="sigma"):
         draw(sigma_squared, 1)
 
 
-@pytest.mark.parametrize("sigma_squared", [1, TABLE_MAX_SIGMA_SQUARED, TABLE_MAX_SIGMA_SQUARED + 1, MAX_SIGMA_SQUARED])
+@pytest.mark.parametrize("sigma_squared", [1, TABLE_MAX_SIGMA_SQUARED, TABLE_MAX_SIGMA_SQUARED + 1, MOST])
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_shape_and_type(sigma_squared, size):
     draws = draw(sigma_squared, size)

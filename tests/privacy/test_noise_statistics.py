@@ -15,7 +15,8 @@ from oracles_privacy import (
 )
 
 from synthdp.privacy import noise
-from synthdp.privacy.noise import MAX_SIGMA_SQUARED, discrete_gaussian
+from synthdp.privacy.events import Noise
+from synthdp.privacy.noise import MAX_SIGMA_SQUARED, gaussian_noise
 from synthdp.privacy.randomness import SystemRandomness
 
 SYSTEM = SystemRandomness()
@@ -23,7 +24,7 @@ SMALL = [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(9), Fraction(25
 
 
 def draw(sigma_squared, size, randomness=SYSTEM):
-    return discrete_gaussian(sigma_squared=Fraction(sigma_squared), size=size, randomness=randomness)
+    return gaussian_noise(Noise.DISCRETE, sigma_squared=Fraction(sigma_squared), size=size, randomness=randomness)
 
 
 # Statistics of the real thing, and of wrong ones
@@ -148,6 +149,6 @@ def test_against_opendp(sigma):
 
 
 def test_the_largest_noise_stays_within_int64():
-    draws = draw(MAX_SIGMA_SQUARED, 5000)
+    draws = draw(MAX_SIGMA_SQUARED[Noise.DISCRETE], 5000)
     assert not failed(gaussian_p_values(draws, 2.0**40))
     assert np.abs(draws).max() < 2**45

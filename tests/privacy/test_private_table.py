@@ -12,6 +12,7 @@ from tables_privacy import (
     BOTH,
     CLIQUES,
     DOMAIN,
+    EITHER,
     MERGING,
     ROWS,
     exact,
@@ -24,6 +25,7 @@ from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
 from synthdp.privacy import noise, private_table
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.events import Adjacency, SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.randomness import SystemRandomness
@@ -31,40 +33,44 @@ from synthdp.privacy.randomness import SystemRandomness
 # The noise is what the event states
 
 
-def noise_of_measurement(adjacency, coarsening=None, rho=Fraction(1, 8)):
+def noise_of_measurement(adjacency, coarsening=None, rho=Fraction(1, 8), accounting=Accounting.ZCDP):
     """Noise of one big marginal, and the sigma that its event and its measurement state."""
     domain = Domain(("x", "y"), (500, 400))
     rows = [(i % 7, 3) for i in range(50)]
-    table = private(rows, adjacency, domain=domain)
+    table = private(rows, adjacency, domain=domain, accounting=accounting)
     measurement = table.measure(("x", "y"), rho=rho, coarsening=coarsening)
     counts = ArraySource(domain, rows).counts(("x", "y"))
     truth = coarsening.apply(("x", "y"), counts) if coarsening else counts
     (event,) = table.ledger.events
-    assert float(event.sigma_squared) == pytest.approx(measurement.stddev**2)
-    return (measurement.values - truth).astype(np.int64).ravel(), measurement.stddev, event
+    assert event.noise is accounting.noise
+    assert event.noise.variance(event.sigma_squared) == pytest.approx(measurement.stddev**2)
+    return (measurement.values - truth).astype(np.int64).ravel(), float(event.sigma_squared) ** 0.5, event
 
 
 @BOTH
 @pytest.mark.parametrize("coarsening", [None, Coarsening({"x": np.arange(500) // 2})], ids=["plain", "merged"])
-def test_noise_has_the_stated_distribution(adjacency, coarsening):
-    draws, stddev, event = noise_of_measurement(adjacency, coarsening)
+@EITHER
+def test_noise_has_the_stated_distribution(adjacency, coarsening, accounting):
+    draws, sigma, event = noise_of_measurement(adjacency, coarsening, accounting=accounting)
     assert event.sigma_squared == Fraction(adjacency.marginal_l2_squared) / (2 * Fraction(1, 8))
-    assert not failed(gaussian_p_values(draws, stddev))
+    assert not failed(gaussian_p_values(draws, sigma, rounded=accounting is Accounting.GDP))
 
 
 @BOTH
 def test_half_the_noise_is_noticed(adjacency, monkeypatch):
-    def half(*, sigma_squared, size, randomness):
-        return noise.discrete_gaussian(sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
+    def half(kind, *, sigma_squared, size, randomness):
+        return noise.gaussian_noise(kind, sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
 
-    monkeypatch.setattr(private_table, "discrete_gaussian", half)
-    draws, stddev, _ = noise_of_measurement(adjacency)
-    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws, stddev)))
+    monkeypatch.setattr(private_table, "gaussian_noise", half)
+    for accounting in Accounting:
+        draws, sigma, _ = noise_of_measurement(adjacency, accounting=accounting)
+        wrong = failed(gaussian_p_values(draws, sigma, rounded=accounting is Accounting.GDP))
+        assert {"fit", "variance"} <= set(wrong)
 
 
 def test_noise_of_the_wrong_adjacency_is_noticed():
-    draws, stddev, _ = noise_of_measurement(Adjacency.ADD_REMOVE)
-    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws, stddev * 2**0.5)))
+    draws, sigma, _ = noise_of_measurement(Adjacency.ADD_REMOVE)
+    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws, sigma * 2**0.5)))
 
 
 @BOTH
@@ -102,8 +108,8 @@ def test_released_values_share_no_memory_with_counts():
             super().__init__(DOMAIN, [])
             self.held = np.full((3,), 5, dtype=np.int64)
 
-        def counts(self, _):
-            return self.held
+        def counts_of(self, cliques):
+            return [self.held for _ in cliques]
 
     source = OneArray()
     measured = PrivateTable(source, ledger()).measure(("a",), rho=400.0)
@@ -132,8 +138,8 @@ def test_it_has_no_length_no_iteration_and_no_attributes_to_add():
 
 def test_its_public_face_is_small():
     public = {name for name in dir(PrivateTable) if not name.startswith("_")}
-    assert public == {"domain", "ledger", "measure", "randomness", "released", "select"}
-    for name in public - {"measure", "select"}:
+    assert public == {"domain", "ledger", "measure", "randomness", "released", "scores", "select"}
+    for name in public - {"measure", "scores", "select"}:
         with pytest.raises(AttributeError):
             setattr(private(), name, None)
 
@@ -153,6 +159,8 @@ def test_errors_say_the_same_whatever_the_records_are():
             lambda: table.measure(("z",), rho=1),
             lambda: table.select([], score=zero_score(), rho=1),
             lambda: table.select(CLIQUES, score=zero_score(), rho=50),
+            lambda: table.scores([("a",), ("a",)], score=zero_score(), rho=1),
+            lambda: table.scores(CLIQUES, score=zero_score(), rho=50),
         ]:
             with pytest.raises((ParameterError, BudgetExceededError)) as caught:
                 request()

@@ -7,12 +7,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_privacy import failed, p_binomial, p_chi_squared
-from tables_privacy import BOTH, CLIQUES, DOMAIN, MERGING, estimates_of, exact, private, rows_of, tables, zero_score
+from oracles_privacy import Seeded, failed, gaussian_p_values, p_binomial, p_chi_squared
+from tables_privacy import (
+    BOTH,
+    CLIQUES,
+    DOMAIN,
+    EITHER,
+    MERGING,
+    ROWS,
+    estimates_of,
+    exact,
+    private,
+    rows_of,
+    tables,
+    zero_score,
+)
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.privacy.events import Adjacency
+from synthdp.privacy.accountant import Accounting
+from synthdp.privacy.events import Adjacency, Noise, ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -23,8 +37,8 @@ from synthdp.privacy.scores import MarginalL1Error
 def test_score_is_the_l1_error_in_grid_units():
     estimate = np.array([1.0, 0.5, 2**-11 + 2**-12])
     score = MarginalL1Error({("a",): estimate})
-    assert score.units_per_record == 1024
-    assert score.grid_units(("a",), exact(("a",))) == 1024 + 512 + 1024 - 1
+    assert score.units_per_record == 2**26
+    assert score.error(("a",), exact(("a",))) == 1024 + 512 + 1024 - 1
 
 
 @pytest.mark.parametrize(
@@ -40,16 +54,16 @@ def test_many_large_estimates_cannot_wrap_round():
     with pytest.raises(ParameterError, match="estimate"):
         MarginalL1Error({("a",): np.full(2**13, 2.0**40)})
     score = MarginalL1Error({("a",): np.full(2**13, 2.0**27)})
-    assert score.grid_units(("a",), np.zeros(2**13, dtype=np.int64)) == 2**50
-    assert score.grid_units(("a",), np.full(2**13, 2**36, dtype=np.int64)) == (2**36 - 2**27) * 2**13 * 2**10
+    assert score.error(("a",), np.zeros(2**13, dtype=np.int64)) == 2**50
+    assert score.error(("a",), np.full(2**13, 2**36, dtype=np.int64)) == (2**36 - 2**27) * 2**13 * 2**10
 
 
 def test_estimates_are_fixed_when_the_score_is_made():
     estimate = np.zeros(3)
     score = MarginalL1Error({("a",): estimate})
     estimate[:] = nan
-    assert score.grid_units(("a",), exact(("a",))) == 4 * 1024
-    assert MarginalL1Error({("a",): [0, 0, 0]}).grid_units(("a",), exact(("a",))) == 4 * 1024
+    assert score.error(("a",), exact(("a",))) == 4 * 1024
+    assert MarginalL1Error({("a",): [0, 0, 0]}).error(("a",), exact(("a",))) == 4 * 1024
 
 
 @settings(max_examples=150, deadline=None)
@@ -63,11 +77,134 @@ def test_score_sensitivity_is_exact(rows, row, numbers, at, merged):
     if rows:
         neighbours[Adjacency.REPLACE_ONE] = [row if i == at % len(rows) else old for i, old in enumerate(rows)]
     for adjacency, other in neighbours.items():
+        event = ScoresEvent.costing(
+            Fraction(1), score="s", n_candidates=len(CLIQUES), sensitivity=adjacency.marginal_l1, noise=Noise.ROUNDED
+        )
+        moves = []
         for clique in CLIQUES:
-            change = score.grid_units(clique, exact(clique, rows, coarsening)) - score.grid_units(
-                clique, exact(clique, other, coarsening)
-            )
-            assert abs(change) <= score.sensitivity(adjacency) * score.units_per_record
+            error, error_ = (score.error(clique, exact(clique, r, coarsening)) for r in (rows, other))
+            assert abs(error - error_) <= score.sensitivity([clique], adjacency) * 1024
+            moves.append(score.whole_records(error) - score.whole_records(error_))
+        assert max(map(abs, moves)) <= event.sensitivity
+        assert sum(move**2 for move in moves) <= event.n_candidates * event.sensitivity**2
+
+
+def test_the_declared_sensitivity_is_reached_by_all_scores_at_once():
+    """Power: anything below sqrt(k) times the sensitivity is exceeded here, under both adjacencies."""
+    rows, cliques = [(0, 0, 0)] * 3, [clique for clique in CLIQUES if clique]
+    score = MarginalL1Error({clique: exact(clique, rows) for clique in cliques})
+    for adjacency, other in [
+        (Adjacency.ADD_REMOVE, [*rows, (1, 1, 1)]),
+        (Adjacency.REPLACE_ONE, [*rows[1:], (1, 1, 1)]),
+    ]:
+        before, after = ([score.whole_records(score.error(c, exact(c, r))) for c in cliques] for r in (rows, other))
+        assert before == [0] * len(cliques)
+        assert after == [adjacency.marginal_l1] * len(cliques)
+
+
+WEIGHTS = st.lists(st.floats(2**-16, 1000), min_size=len(CLIQUES), max_size=len(CLIQUES))
+PENALTIES = st.lists(st.floats(-1000, 1000), min_size=len(CLIQUES), max_size=len(CLIQUES))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    rows=st.lists(rows_of, min_size=1, max_size=12),
+    row=rows_of,
+    numbers=estimates_of,
+    weights=WEIGHTS,
+    penalties=PENALTIES,
+)
+def test_weighted_scores_move_by_no_more_than_they_declare(rows, row, numbers, weights, penalties):
+    score = MarginalL1Error(
+        {c: np.resize(numbers, DOMAIN.project(c).shape) for c in CLIQUES},
+        weights=dict(zip(CLIQUES, weights, strict=True)),
+        penalties=dict(zip(CLIQUES, penalties, strict=True)),
+    )
+    for adjacency, other in {
+        Adjacency.ADD_REMOVE: [*rows, row],
+        Adjacency.REPLACE_ONE: [row, *rows[1:]],
+    }.items():
+        for chosen in (CLIQUES, CLIQUES[:2], CLIQUES[3:4]):
+            moves = [
+                score.weighted(c, score.error(c, exact(c, rows))) - score.weighted(c, score.error(c, exact(c, other)))
+                for c in chosen
+            ]
+            assert {type(move) for move in moves} == {int}
+            assert max(map(abs, moves)) <= score.sensitivity(chosen, adjacency) * score.units_per_record
+            assert score.sensitivity(chosen, adjacency) <= score.sensitivity(CLIQUES, adjacency)
+
+
+@BOTH
+def test_the_sensitivity_of_weighted_scores_is_reached(adjacency):
+    other = [*ROWS, (0, 1, 1)] if adjacency is Adjacency.ADD_REMOVE else [(1, 0, 0), *ROWS[1:]]
+    score = MarginalL1Error({c: exact(c) for c in CLIQUES}, weights={c: 1.5 + len(c) for c in CLIQUES})
+    moves = [score.weighted(c, score.error(c, exact(c, other))) for c in CLIQUES]
+    assert max(moves) == score.sensitivity(CLIQUES, adjacency) * score.units_per_record
+    assert score.sensitivity(CLIQUES, adjacency) == Fraction(9, 2) * adjacency.marginal_l1
+    assert score.sensitivity([("a",)], adjacency) == Fraction(5, 2) * adjacency.marginal_l1
+
+
+def test_weights_and_penalties_follow_aim():
+    """``w (||M(D) - estimate||_1 - penalty)``, in plain floating point."""
+    estimate = np.array([1.5, 0.25, 0.0])
+    score = MarginalL1Error({("a",): estimate}, weights={("a",): 3.25}, penalties={("a",): 0.5})
+    error = score.error(("a",), exact(("a",)))
+    assert score.weighted(("a",), error) / score.units_per_record == 3.25 * (
+        np.abs(exact(("a",)) - estimate).sum() - 0.5
+    )
+    assert score.noisy(("a",), 7) == 3.25 * (7 - 0.5)
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, nan, inf, 2.0**41, 2.0**-18])
+def test_weights_out_of_range_are_refused(weight):
+    with pytest.raises(ParameterError, match="weight"):
+        MarginalL1Error({("a",): np.zeros(3), ("b",): np.zeros(2)}, weights={("a",): 1.0, ("b",): weight})
+
+
+@pytest.mark.parametrize("penalty", [nan, inf, -inf, 2.0**41])
+def test_penalties_out_of_range_are_refused(penalty):
+    with pytest.raises(ParameterError, match="penalty"):
+        MarginalL1Error({("a",): np.zeros(3)}, penalties={("a",): penalty})
+
+
+def test_a_missing_weight_or_penalty_is_refused():
+    for missing in ({"weights": {}}, {"penalties": {("b",): 1.0}}):
+        with pytest.raises(ParameterError, match="missing"):
+            MarginalL1Error({("a",): np.zeros(3)}, **missing)
+
+
+# Noisy scores
+
+
+@BOTH
+@EITHER
+def test_noisy_scores_have_the_noise_of_their_event(adjacency, accounting):
+    domain = Domain(tuple(f"x{i}" for i in range(200)), (2,) * 200)
+    rows, cliques = [(0,) * 200] * 5, [(f"x{i}", f"x{j}") for i in range(200) for j in range(i)]
+    score = MarginalL1Error({c: np.full((2, 2), 0.3) for c in cliques})  # |5 - 0.3| + 3 * 0.3 = 5.6: 5 whole records
+    table = private(rows, adjacency, domain=domain, accounting=accounting)
+    noisy = table.scores(cliques, score=score, rho=Fraction(50))
+    (event,) = table.ledger.events
+    assert list(noisy) == cliques
+    assert (table.ledger.spent, event.noise) == (50, accounting.noise)
+    assert event.sigma_squared == Fraction(len(cliques) * adjacency.marginal_l1**2, 100)
+    draws = np.array(list(noisy.values())) - 5
+    sigma, rounded = float(event.sigma_squared) ** 0.5, accounting is Accounting.GDP
+    assert not failed(gaussian_p_values(draws.astype(np.int64), sigma, rounded=rounded))
+    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws.astype(np.int64), sigma * 1.3, rounded=rounded)))
+
+
+@EITHER
+def test_weights_are_applied_to_noisy_scores_afterwards(accounting):
+    """The same bits, weighted or not: the same noise, and so the same charge and one formula between the two."""
+    estimates = {c: np.full(DOMAIN.project(c).shape, 0.7) for c in CLIQUES}
+    weights, penalties = {c: 0.5 + len(c) for c in CLIQUES}, {c: 2.0 * len(c) for c in CLIQUES}
+    plain, weighted = (
+        private(randomness=Seeded(3), accounting=accounting).scores(CLIQUES, score=score, rho=0.25)
+        for score in (MarginalL1Error(estimates), MarginalL1Error(estimates, weights=weights, penalties=penalties))
+    )
+    assert weighted == {c: weights[c] * (plain[c] - penalties[c]) for c in CLIQUES}
+    assert all(value == int(value) for value in plain.values())
 
 
 # Selection
@@ -81,23 +218,28 @@ def test_select_costs_at_most_rho_and_hardly_less(adjacency, rho):
     assert 0 <= Fraction(rho) - table.ledger.spent <= Fraction(rho) / 10**9
 
 
-def selection_counts(adjacency, n=6000, epsilon=Fraction(1, 2)):
+def selection_counts(adjacency, n=6000, epsilon=Fraction(1, 2), *, weighted=False):
     """How often each candidate wins, and the exact probabilities by the formula in floating point."""
     rows = [(0, 0, 0)] * 6 + [(1, 1, 2)]
     candidates, estimates = [("a",), ("b",), ("c",), ()], {}
     for clique, guess in zip(candidates, (0.0, 3.5, 1.25, 9.0), strict=True):
         estimates[clique] = np.full(DOMAIN.project(clique).shape, guess)
     table = private(rows, adjacency, epsilon=1e6)
-    score = MarginalL1Error(estimates)
+    weights = dict(zip(candidates, (1.0, 2.5, 0.5, 2.0), strict=True)) if weighted else None
+    penalties = dict(zip(candidates, (0.0, 3.0, 1.0, -1.0), strict=True)) if weighted else None
+    score = MarginalL1Error(estimates, weights=weights, penalties=penalties)
     wins = [table.select(candidates, score=score, rho=epsilon**2 / 8) for _ in range(n)]
     errors = np.array([np.abs(exact(c, rows) - estimates[c]).sum() for c in candidates])
-    weights = np.exp(float(epsilon) * errors / (2 * adjacency.marginal_l1))
+    if weighted:
+        errors = np.array([1.0, 2.5, 0.5, 2.0]) * (errors - np.array([0.0, 3.0, 1.0, -1.0]))
+    weights = np.exp(float(epsilon) * errors / (2 * adjacency.marginal_l1 * (2.5 if weighted else 1)))
     return np.array([wins.count(c) for c in candidates]), weights / weights.sum()
 
 
 @BOTH
-def test_select_follows_the_exponential_mechanism(adjacency):
-    wins, probabilities = selection_counts(adjacency)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_select_follows_the_exponential_mechanism(adjacency, weighted):
+    wins, probabilities = selection_counts(adjacency, epsilon=Fraction(3 if weighted else 1, 2), weighted=weighted)
     assert not failed({"fit": p_chi_squared(wins, probabilities)})
     top = int(np.argmax(probabilities))
     assert not failed({"top": p_binomial(int(wins[top]), int(wins.sum()), probabilities[top])})
@@ -118,13 +260,15 @@ def test_peeling_candidates_counts_each_only_once():
     class Counting:
         domain = Domain(("a", "b"), (2, 2))
 
-        def counts(self, clique):
-            asked.append(clique)
-            return np.zeros((2,) * len(clique), dtype=np.int64)
+        def counts_of(self, cliques):
+            asked.extend(cliques)
+            return [np.zeros((2,) * len(clique), dtype=np.int64) for clique in cliques]
 
     ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(Counting(), ledger)
     score = MarginalL1Error({("a",): np.zeros(2), ("b",): np.zeros(2)})
     for _ in range(3):
         table.select([("a",), ("b",)], score=score, rho=1e-4)
+        table.scores([("b",), ("a",)], score=score, rho=1e-4)
+    assert table.ledger.spent > Fraction(59, 100_000)  # each of the six pays, counted or remembered
     assert sorted(asked) == [("a",), ("b",)]

@@ -1,0 +1,217 @@
+"""Workloads: the marginals that a synthetic table should get right, as public input."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self, final
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+
+LARGEST_WEIGHT = 1e9
+SMALLEST_USE = 0.05
+"""Even what the workload does not ask for is used a little: other marginals depend on it."""
+LARGEST_DEFAULT = 1 << 20
+MOST_FOR_TRIPLES = 40
+_KEYS = {"k", "target", "max_cells", "marginals"}
+
+
+@final
+@dataclass(frozen=True)
+class Workload:
+    """Marginals and how much each of them matters.
+
+    Parameters
+    ----------
+    weights
+        For each clique (attributes in the order of the domain) a weight above 0 and at most 1e9.
+
+    Raises
+    ------
+    ParameterError
+        If there is no clique, a clique repeats an attribute, or a weight is out of range.
+
+    >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
+    >>> Workload.all_k_way(domain, 2, max_cells=8).weights
+    {('a', 'b'): 1.0, ('a', 'c'): 1.0}
+    >>> Workload.of(domain, [("c", "a"), ("b",)]).importance
+    {'a': 1.0, 'b': 1.0, 'c': 1.0}
+    """
+
+    weights: Mapping[Clique, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", {tuple(c): float(weight) for c, weight in self.weights.items()})
+        if not self.weights:
+            raise ParameterError("workload: it is empty; ask for at least one marginal")
+        for clique, weight in self.weights.items():
+            if not (isfinite(weight) and 0 < weight <= LARGEST_WEIGHT):
+                raise ParameterError(f"workload: the weight of {clique} is {weight}; give a number above 0, up to 1e9")
+            if not clique or len(set(clique)) < len(clique):
+                raise ParameterError(f"workload: {clique} is no set of columns; name at least one, each once")
+
+    @classmethod
+    def all_k_way(cls, domain: Domain, k: int, *, target: str | None = None, max_cells: int | None = None) -> Self:
+        """All marginals of ``k`` attributes (of all attributes if there are fewer), each with weight 1.
+
+        Parameters
+        ----------
+        domain
+            The attributes.
+        k
+            Number of attributes of a marginal, at least 1.
+        target
+            Keep only marginals with this attribute.
+        max_cells
+            Leave out marginals with more cells than this.
+        """
+        if k < 1:
+            raise ParameterError(f"workload: k is {k}; give 1 or more")
+        if target is not None:
+            domain.index(target)
+        kept = (clique for clique in combinations(domain.attributes, min(k, len(domain))) if target in (None, *clique))
+        within = [clique for clique in kept if max_cells is None or domain.size(clique) <= max_cells]
+        return cls(dict.fromkeys(within, 1.0))
+
+    @classmethod
+    def default(cls, domain: Domain) -> Self:
+        """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples are too large."""
+        for k in (3, 2) if len(domain) <= MOST_FOR_TRIPLES else (2,):
+            cliques = combinations(domain.attributes, min(k, len(domain)))
+            fitting = [clique for clique in cliques if domain.size(clique) <= LARGEST_DEFAULT]
+            if fitting:
+                return cls(dict.fromkeys(fitting, 1.0))
+        return cls.all_k_way(domain, 1)
+
+    @classmethod
+    def of(cls, domain: Domain, cliques: Iterable[Sequence[str]], weights: Iterable[float] | None = None) -> Self:
+        """The marginals of some sets of columns; a set that comes twice counts twice."""
+        sets = [tuple(clique) for clique in cliques]
+        total: dict[Clique, float] = {}
+        for names, weight in zip(sets, [1.0] * len(sets) if weights is None else weights, strict=True):
+            if len(set(names)) < len(names):
+                raise ParameterError(f"workload: a column repeats in {names}; name each once")
+            clique = domain.canonical(names)
+            total[clique] = total.get(clique, 0.0) + weight
+        return cls(total)
+
+    @classmethod
+    def parse(
+        cls, domain: Domain, description: "Workload | Mapping[str, Any] | str | PathLike[str] | None"
+    ) -> "Workload":
+        """The workload itself, or the one that a mapping, a text such as ``"2-way"`` or a JSON file describes.
+
+        Raises
+        ------
+        ParameterError
+            If it cannot be understood or does not fit the domain.
+        """
+        if description is None:
+            return cls.default(domain)
+        if isinstance(description, Workload):
+            return description.checked(domain)
+        if isinstance(description, Mapping):
+            return cls.from_dict(domain, description)
+        if isinstance(description, str) and (short := re.fullmatch(r"([0-9]+)-way", description)):
+            return cls.all_k_way(domain, int(short[1]))
+        try:
+            content = json.loads(Path(description).read_text(encoding="utf-8-sig"))
+        except OSError:
+            raise ParameterError(
+                f"workload {os.fspath(description)!r}: it cannot be read; give a JSON file, or for instance 3-way"
+            ) from None
+        except (ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict):
+            raise ParameterError(f"workload {os.fspath(description)!r}: it holds no JSON object; see docs/workload.md")
+        return cls.from_dict(domain, content)
+
+    def checked(self, domain: Domain) -> "Workload":
+        """The same with cliques in the order of a domain; raises `ParameterError` if an attribute is unknown to it."""
+        return Workload.of(domain, self.weights, self.weights.values())
+
+    @classmethod
+    def from_dict(cls, domain: Domain, content: Mapping[str, Any]) -> Self:
+        """The workload that a JSON file or a mapping describes.
+
+        Either ``{"k": 3, "target": "income", "max_cells": 100000}`` (the last two may be left out),
+        or ``{"marginals": [{"columns": ["age", "sex"], "weight": 2}, ...]}`` (weights may be left out).
+        """
+        if unknown := set(content) - _KEYS:
+            raise ParameterError(f"workload: {sorted(unknown)[0]!r} is unknown; known are {', '.join(sorted(_KEYS))}")
+        if ("k" in content) == ("marginals" in content):
+            raise ParameterError("workload: give either k or marginals")
+        if "k" in content:
+            target = content.get("target")
+            if target is not None and not isinstance(target, str):
+                raise ParameterError("workload: target is not a text; name a column")
+            limit = None if content.get("max_cells") is None else _integer(content["max_cells"], "max_cells")
+            return cls.all_k_way(domain, _integer(content["k"], "k"), target=target, max_cells=limit)
+        return cls.of(domain, *_listed(content))
+
+    @cached_property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The marginals."""
+        return tuple(self.weights)
+
+    @cached_property
+    def importance(self) -> dict[str, float]:
+        """For each attribute the summed weight of the marginals that hold it."""
+        found: dict[str, float] = {}
+        for clique, weight in self.weights.items():
+            for name in clique:
+                found[name] = found.get(name, 0.0) + weight
+        return dict(sorted(found.items()))
+
+    def weight_of(self, clique: Iterable[str]) -> float:
+        """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload [2201.12677]."""
+        return sum(self.importance.get(name, 0.0) for name in clique)
+
+    def relative_weights(self, cliques: Iterable[Clique]) -> dict[Clique, float]:
+        """The use of cliques for the workload, the largest as 1 and none below `SMALLEST_USE`."""
+        uses = {clique: self.weight_of(clique) for clique in cliques}
+        largest = max(uses.values(), default=0.0) or 1.0
+        return {clique: max(use / largest, SMALLEST_USE) for clique, use in uses.items()}
+
+    def downward_closure(self) -> list[Clique]:
+        """All non-empty subsets of the marginals, small ones first."""
+        subsets = {
+            part for clique in self.weights for k in range(1, len(clique) + 1) for part in combinations(clique, k)
+        }
+        return sorted(subsets, key=lambda clique: (len(clique), clique))
+
+    def __repr__(self) -> str:
+        return f"<Workload of {len(self.weights)} marginals of up to {max(map(len, self.weights))} columns>"
+
+
+def _integer(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ParameterError(f"workload: {what} is {value!r}; give a whole number of at least 1")
+    return value
+
+
+def _listed(content: Mapping[str, Any]) -> tuple[list[Sequence[str]], list[float]]:
+    """Column sets and weights of a listed workload."""
+    entries = content["marginals"]
+    if set(content) != {"marginals"} or not isinstance(entries, Sequence):
+        raise ParameterError("workload: marginals is a list, and stands alone")
+    cliques, weights = [], []
+    for entry in entries:
+        if not isinstance(entry, Mapping) or not set(entry) <= {"columns", "weight"} or "columns" not in entry:
+            raise ParameterError('workload: each marginal is {"columns": [...]}, with a "weight" if wanted')
+        columns, weight = entry["columns"], entry.get("weight", 1)
+        if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+            raise ParameterError("workload: columns is a list of names")
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise ParameterError(f"workload: weight is {weight!r}; give a number")
+        cliques.append(columns)
+        weights.append(float(weight))
+    return cliques, weights
