@@ -25,8 +25,8 @@ import numpy as np
 from synthdp.cliques import Clique, all_k_way
 from synthdp.domain import Domain
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.graphical_model import MarginalOracle
 from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.marginal_oracle import MarginalOracle
 from synthdp.inference.queries import TreeMarginals
 
 N_CLIQUES = 40

@@ -1,6 +1,6 @@
 """How quickly a growing junction tree tells what thousands of candidates would make of it.
 
-    python benchmarks/tree_growth.py [--seed 0]
+    python benchmarks/tree_growth.py [--seed 0] [--problems Adult wide]
 
 Prints, for trees grown at random as long as they stay below a number of cells, the CPU time of one
 `n_cells_with` (all candidates), of one added clique with its tree, and of `JunctionTree.covering`.
@@ -25,7 +25,9 @@ ADULT = Domain(tuple("abcdefghijklmno"), (16, 32, 9, 32, 16, 7, 15, 6, 5, 2, 32,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
-    chance = random.Random(parser.parse_args().seed)
+    parser.add_argument("--problems", nargs="+", default=("Adult", "wide"), choices=("Adult", "wide"))
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
     wide = Domain(
         tuple(f"column {i}" for i in range(100)), tuple(chance.choice((2, 3, 5, 8, 10, 16)) for _ in range(100))
     )
@@ -42,8 +44,10 @@ def main() -> None:
         (wide, pairs, 150, 1e6),
         (wide, pairs, 150, 1e7),
     ):
-        chosen = _grown(domain, candidates, n_cliques, max_cells, chance)
-        _report(domain, candidates, chosen, max_cells, "Adult" if domain is ADULT else "wide")
+        name = "Adult" if domain is ADULT else "wide"
+        if name in options.problems:
+            chosen = _grown(domain, candidates, n_cliques, max_cells, chance)
+            _report(domain, candidates, chosen, max_cells, name)
 
 
 def _grown(

@@ -18,7 +18,6 @@ from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arithmetic import Array
-from synthdp.inference.belief_propagation import BeliefPropagation
 from synthdp.inference.completion import complete_records
 from synthdp.inference.estimator import (
     Codes,
@@ -34,6 +33,7 @@ from synthdp.inference.estimator import (
 )
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.marginal_oracle import MarginalOracle
 from synthdp.inference.mirror_descent import FitStatus, MirrorDescent, Progress
 from synthdp.inference.queries import TreeMarginals
 from synthdp.inference.sampling import compact, sample_tree
@@ -139,54 +139,6 @@ class MarkovRandomField(Model):
             total=float(cast("float", state["total"])),
             status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
         )
-
-
-@final
-class MarginalOracle:
-    """Marginals of given cliques as a function of potentials on the same cliques.
-
-    Parameters
-    ----------
-    tree
-        A junction tree that covers the cliques.
-    cliques
-        Cliques in the order of the domain.
-    """
-
-    def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
-        self._propagation = BeliefPropagation(tree)
-        self._n_tree_cliques = len(tree.cliques)
-        self._homes: list[int] = []
-        self._summed: list[tuple[int, ...]] = []
-        self._shapes: list[tuple[int, ...]] = []
-        for clique in cliques:
-            home = cast("int", tree.position_of(clique))
-            members = tree.cliques[home]
-            self._homes.append(home)
-            self._summed.append(tuple(axis for axis, name in enumerate(members) if name not in clique))
-            self._shapes.append(tuple(tree.domain[name] if name in clique else 1 for name in members))
-
-    def beliefs(self, log_potentials: Sequence[Array]) -> list[Array]:
-        """Marginal of each clique of the tree, each summing to 1."""
-        return self._propagation.beliefs(self._by_home(log_potentials)).tables
-
-    def largest(self, log_potentials: Sequence[Array]) -> float:
-        """The largest sum of potentials of any record."""
-        return self._propagation.largest(self._by_home(log_potentials))
-
-    def _by_home(self, log_potentials: Sequence[Array]) -> list[list[Array]]:
-        by_home: list[list[Array]] = [[] for _ in range(self._n_tree_cliques)]
-        for home, shape, potential in zip(self._homes, self._shapes, log_potentials, strict=True):
-            by_home[home].append(potential.reshape(shape))
-        return by_home
-
-    def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
-        """Marginal of each given clique, each summing to 1."""
-        tables = self.beliefs(log_potentials)
-        return [
-            np.add.reduce(tables[home], axis=summed) if summed else tables[home]
-            for home, summed in zip(self._homes, self._summed, strict=True)
-        ]
 
 
 def fit_potentials(

@@ -7,6 +7,8 @@ All of it is post-processing of released values.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +17,12 @@ from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.region_tree import raked
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 _LEAST_SHARE = 1e-3
 _LEAST_SPREAD = 1e-4
 _LEAST_ROOM = 1e-9
+_LEAST_FREEDOM = 8
 # In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements.
 _CAUTION = 2.0
 _RAKING_TOLERANCE, _MOST_RAKING = 1e-3, 10
@@ -129,3 +132,42 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
     spread = np.maximum(excess / max(room, _LEAST_ROOM * total) * prior, _LEAST_SPREAD * noise)
     weight = np.divide(spread, noise + spread, out=np.zeros_like(prior), where=possible)
     return prior + weight * np.where(possible, deviation, 0.0), weight * noise
+
+
+def without_noisy_interactions(domain: Domain, measurements: Sequence[LinearMeasurement]) -> list[LinearMeasurement]:
+    """The measurements, one a clique, with the part of each that no smaller table knows drawn to its prior.
+
+    Centring along every axis leaves the part of a table that all of its marginals are blind to.
+    Where a table deviates there from its prior by little more than its noise does, most of it is
+    noise: it is shrunk, cell by cell, as in `shrunk`; marginals of the table stay as they were
+    measured, and so do the stated scales of noise. Tables whose interaction has fewer than 8
+    degrees of freedom are left alone: there is too little to estimate a scale from [Efron & Morris
+    1975 needs 3, and gains with their number].
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    measurements
+        Noisy marginals, at least one, none of them coarsened.
+    """
+    merged = {measurement.clique: measurement for measurement in combined_measurements(domain, measurements)}
+    total = estimate_total(measurements)
+    shares = one_way_shares(domain, list(merged.values()), total=total)
+    counts: dict[Clique, Array] = {}
+    for clique in sorted(merged, key=len):  # priors are made of smaller tables
+        noisy, freedom = merged[clique].values, prod(domain[name] - 1 for name in clique)
+        counts[clique] = noisy
+        if len(clique) > 1 and freedom >= _LEAST_FREEDOM:
+            prior = total * expected_shares(clique, np.ones(noisy.shape, dtype=np.bool_), shares, counts)
+            own, noise = _centred(noisy - prior), float(merged[clique].variance.mean())
+            excess = max(float(np.square(own).sum()) - noise * freedom, 0.0) + noise * sqrt(2.0 * freedom)
+            spread = excess / total * prior * (noisy.size / freedom)
+            counts[clique] = noisy - own + _centred(own * spread / (spread + noise))
+    return [replace(measurement, values=counts[clique]) for clique, measurement in merged.items()]
+
+
+def _centred(table: Array) -> Array:
+    for axis in range(table.ndim):
+        table = table - table.mean(axis=axis, keepdims=True)
+    return table

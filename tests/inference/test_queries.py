@@ -11,8 +11,8 @@ from oracles_inference import clique_sets, domains, joint_logarithm, log_sum_exp
 
 from synthdp.cliques import all_k_way
 from synthdp.domain import Domain
-from synthdp.inference.graphical_model import MarginalOracle
 from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.marginal_oracle import MarginalOracle
 from synthdp.inference.queries import TreeMarginals
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -11,7 +11,13 @@ from oracles_inference import marginal_of, noisy
 
 from synthdp.domain import Domain
 from synthdp.inference.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.shrinkage import expected_shares, on_simplex, one_way_shares, shrunk
+from synthdp.inference.shrinkage import (
+    expected_shares,
+    on_simplex,
+    one_way_shares,
+    shrunk,
+    without_noisy_interactions,
+)
 from synthdp.measurement import LinearMeasurement
 
 
@@ -154,3 +160,42 @@ def test_noisy_tables_do_not_overrule_precise_ones_inside_them():
     assert shrinking <= 1.05 * without
     without, shrinking = errors_without_and_with(domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[1:])
     assert shrinking <= 0.7 * without
+
+
+# --- interactions that are mostly noise ----------------------------------------------------------
+
+
+def _pair(counts, sigma, generator):
+    return LinearMeasurement(("a", "b"), counts + generator.normal(0.0, sigma, counts.shape), sigma)
+
+
+def test_interactions_that_are_noise_are_drawn_to_independence_and_marginals_stay():
+    generator = np.random.default_rng(5)
+    domain = Domain(("a", "b"), (12, 15))
+    independent = np.outer(generator.dirichlet(np.ones(12)), generator.dirichlet(np.ones(15))) * 20_000
+    table = _pair(independent, 60.0, generator)
+    (kept,) = without_noisy_interactions(domain, [table])
+    assert np.abs(kept.values - independent).sum() < 0.6 * np.abs(table.values - independent).sum()
+    for axis in (0, 1):
+        np.testing.assert_allclose(kept.values.sum(axis=axis), table.values.sum(axis=axis), rtol=1e-9)
+    assert kept.stddev is not None
+    assert np.all(np.asarray(kept.stddev) == 60.0)
+
+
+def test_strong_interactions_and_small_tables_stay():
+    generator = np.random.default_rng(6)
+    strong = np.diag(np.full(12, 4000.0)) + 20.0
+    table = _pair(strong, 5.0, generator)
+    (kept,) = without_noisy_interactions(Domain(("a", "b"), (12, 12)), [table])
+    assert np.abs(kept.values - strong).sum() <= 1.05 * np.abs(table.values - strong).sum()
+    small = _pair(np.array([[50.0, 60.0], [70.0, 20.0]]), 30.0, generator)
+    (same,) = without_noisy_interactions(Domain(("a", "b"), (2, 2)), [small])
+    np.testing.assert_array_equal(same.values, small.values)
+
+
+def test_repeats_are_merged_first():
+    generator = np.random.default_rng(7)
+    counts = np.full((2, 2), 100.0)
+    repeats = [_pair(counts, 3.0, generator), _pair(counts, 3.0, generator)]
+    (merged,) = without_noisy_interactions(Domain(("a", "b"), (2, 2)), repeats)
+    np.testing.assert_allclose(merged.values, (repeats[0].values + repeats[1].values) / 2)
