@@ -1,6 +1,7 @@
-"""Speed of the parts: exact noise, sampling of rows, start-up. Run ``python benchmarks/speed.py`` alone on the machine.
+"""Speed of the parts: exact noise, counting, sampling of rows, start-up.
 
-Sampling needs discretised Adult (see ``recipes.py``) and is left out if it is not there.
+Run ``python benchmarks/speed.py`` alone on the machine.
+Counting and sampling need discretised Adult (see ``recipes.py``) and are left out if it is not there.
 """
 
 import subprocess
@@ -8,13 +9,20 @@ import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
-from synthdp.privacy.noise import discrete_gaussian
+import numpy as np
+
+from synthdp.domain import Domain
+from synthdp.privacy.events import Noise
+from synthdp.privacy.noise import gaussian_noise
 from synthdp.privacy.randomness import SystemRandomness
 from synthdp.release import Release
+from synthdp.table.codec import CodedTable
 from synthdp.table.files import read_coded
 from synthdp.table.schema import Schema
+from synthdp.table.sources import CodedSource
 
 ADULT = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
 REPEATS = 5
@@ -27,6 +35,7 @@ def main() -> None:
         seconds = best(lambda sigma=sigma, size=size: draw(sigma, size))
         print(f"  sigma {sigma:>7}: {size / seconds / 1e6:.1f}")
     if ADULT.exists():
+        print_counting()
         print("1,000,000 rows of Adult's 15 columns from an mst model, CPU seconds (best of 5)")
         model = adult_model()
         for rounding in (True, False):
@@ -44,7 +53,31 @@ def main() -> None:
 
 
 def draw(sigma: int, size: int) -> None:
-    discrete_gaussian(sigma_squared=Fraction(sigma**2), size=size, randomness=SystemRandomness())
+    gaussian_noise(Noise.DISCRETE, sigma_squared=Fraction(sigma**2), size=size, randomness=SystemRandomness())
+
+
+def print_counting() -> None:
+    print("exact counts of marginals, CPU seconds (best of 5): each by itself, all together, all a second time")
+    generator = np.random.default_rng(0)
+    adult = read_coded(ADULT / "adult.csv", Schema.load(ADULT / "domain.json"))
+    resampled = CodedTable(adult.domain, tuple(generator.choice(codes, 1_000_000) for codes in adult.columns))
+    sizes = {f"c{index}": int(size) for index, size in enumerate(generator.integers(2, 21, 100))}
+    columns = tuple(generator.integers(0, size, 1_000_000, dtype=np.uint8) for size in sizes.values())
+    wide = CodedTable(Domain.from_sizes(sizes), columns)
+    for name, table, widths in (
+        ("all 575 1..3-way, 48,842 x 15", adult, (1, 2, 3)),
+        ("all 575 1..3-way, 1,000,000 x 15", resampled, (1, 2, 3)),
+        ("all 455 3-way, 1,000,000 x 15", resampled, (3,)),
+        ("all 4,950 2-way, 1,000,000 x 100", wide, (2,)),
+    ):
+        cliques = [clique for width in widths for clique in combinations(table.domain.attributes, width)]
+        kept = CodedSource(table)
+        spent = (
+            best(lambda cliques=cliques, table=table: [CodedSource(table).counts(clique) for clique in cliques]),
+            best(lambda cliques=cliques, table=table: list(CodedSource(table).counts_of(cliques))),
+            best(lambda cliques=cliques, kept=kept: list(kept.counts_of(cliques))),
+        )
+        print(f"  {name:<33}", *(f"{seconds:7.3f}" for seconds in spent))
 
 
 def adult_model():

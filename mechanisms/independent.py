@@ -5,32 +5,43 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, final
 
+from synthdp.allocation import measurement_shares
 from synthdp.constraint import Constraint
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.workload import Workload
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Independent(Mechanism):
-    """Measure all one-way marginals with equal shares of the budget.
+    """Measure all one-way marginals, with more of the budget for large ones that the workload asks for.
 
     Columns are right one by one and unrelated to each other: a baseline, or a choice for tables
     of which only the columns' distributions are wanted.
     """
 
     name: ClassVar[str] = "independent"
-    reference: ClassVar[str] = "all one-way marginals, equal shares"
+    reference: ClassVar[str] = "all one-way marginals, closed-form shares"
+    is_gaussian: ClassVar[bool] = True
 
     def release(
-        self, table: PrivateTable, *, engine: Estimator, constraints: Sequence[Constraint] = (), report: Report
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes = table.domain.attributes
-        rho = table.ledger.remaining / len(attributes)
-        for done, name in enumerate(attributes):
+        budget = table.ledger.remaining
+        weights = workload.relative_weights([(name,) for name in attributes])
+        shares = measurement_shares(table.domain, weights)
+        for done, (clique, share) in enumerate(shares.items()):
             report("measuring columns", done, len(attributes))
-            table.measure((name,), rho=rho)
+            table.measure(clique, rho=budget * share)
         fitting = partial(report, "fitting")
         return engine.estimate(table.domain, table.released, constraints=constraints, progress=fitting)

@@ -18,6 +18,8 @@ from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.rare_levels import merged_rare_levels
+from synthdp.workload import Workload
 
 
 @final
@@ -28,7 +30,8 @@ class MST(Mechanism):
     1. MEASURE all one-way marginals. Levels that the noise drowns are merged: pairs with them
        would be noise as well.
     2. SELECT d - 1 pairs that form a spanning tree, each by the exponential mechanism among the
-       pairs that join two components, by how far the pair is from independence.
+       pairs that join two components, by how far the pair is from independence, weighted by its
+       use for the workload.
     3. MEASURE those pairs over the merged levels, and GENERATE.
 
     Parameters
@@ -60,7 +63,13 @@ class MST(Mechanism):
             raise ParameterError(f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3")
 
     def release(
-        self, table: PrivateTable, *, engine: Estimator, constraints: Sequence[Constraint] = (), report: Report
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes, budget = table.domain.attributes, table.ledger.remaining
@@ -71,7 +80,7 @@ class MST(Mechanism):
             table.measure((name,), rho=rho / len(attributes))
         coarsening = merged_rare_levels(table.released, self.rare_threshold, constraints)
         if n_pairs:
-            pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, report)
+            pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, workload, report)
             rho = table.ledger.remaining / n_pairs
             for done, pair in enumerate(pairs):
                 report("measuring pairs", done, n_pairs)
@@ -80,10 +89,13 @@ class MST(Mechanism):
         return estimate_refined(engine, table.domain, table.released, constraints=constraints, progress=fitting)
 
     @staticmethod
-    def _select(table: PrivateTable, rho: Fraction, coarsening: Coarsening, report: Report) -> list[Clique]:
+    def _select(
+        table: PrivateTable, rho: Fraction, coarsening: Coarsening, workload: Workload, report: Report
+    ) -> list[Clique]:
         """A spanning tree of pairs, one exponential mechanism an edge."""
         pairs = all_k_way(table.domain.attributes, 2)
-        score = MarginalL1Error(independent_pairs(pairs, table.released, coarsening), coarsening)
+        estimates = independent_pairs(pairs, table.released, coarsening)
+        score = MarginalL1Error(estimates, coarsening, weights=workload.relative_weights(pairs))
         component = {name: name for name in table.domain.attributes}
         n_edges = len(table.domain) - 1
         tree: list[Clique] = []
@@ -107,36 +119,3 @@ def independent_pairs(
         counts = np.maximum(coarsening.apply(measurement.clique, measurement.values), 0.0)
         shares[measurement.clique[0]] = counts / counts.sum() if counts.any() else np.full(counts.size, 1 / counts.size)
     return {(a, b): total * np.outer(shares[a], shares[b]) for a, b in pairs}
-
-
-def merged_rare_levels(
-    one_way: Sequence[LinearMeasurement], threshold: float, constraints: Sequence[Constraint] = ()
-) -> Coarsening:
-    """Merge the levels of each attribute whose noisy count is below ``threshold`` standard deviations.
-
-    Levels that a constraint treats differently stay apart. A single rare level stays as it is:
-    merging it with nothing would change nothing.
-    """
-    groups = {}
-    for measurement in one_way:
-        (name,) = measurement.clique
-        rare = measurement.values < threshold * np.sqrt(measurement.variance)
-        alike = _constraint_classes(name, rare.size, constraints)
-        # Every kept level is a class of its own; rare levels of one class share a number.
-        labels = np.where(rare, rare.size + alike, np.arange(rare.size))
-        kept, numbers = np.unique(labels, return_inverse=True)
-        if kept.size < rare.size:
-            groups[name] = numbers
-    return Coarsening(groups)
-
-
-def _constraint_classes(name: str, size: int, constraints: Sequence[Constraint]) -> NDArray[np.intp]:
-    """For each level a number, equal for levels that all constraints treat alike."""
-    patterns = [
-        np.moveaxis(constraint.allowed, constraint.clique.index(name), 0).reshape(size, -1)
-        for constraint in constraints
-        if name in constraint.clique
-    ]
-    if not patterns:
-        return np.zeros(size, dtype=np.intp)
-    return np.unique(np.hstack(patterns), axis=0, return_inverse=True)[1].reshape(size)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from synthdp.release import synthesize
     from synthdp.synthesis import Synthesis
     from synthdp.table.schema import Schema
+    from synthdp.workload import Workload
 
 __all__ = [
     "BudgetExceededError",
@@ -46,6 +47,7 @@ __all__ = [
     "SchemaError",
     "SynthdpError",
     "Synthesis",
+    "Workload",
     "__version__",
     "from_measurements",
     "load",
@@ -60,6 +62,7 @@ _HOMES = {
     "LinearMeasurement": "synthdp.measurement",
     "Schema": "synthdp.table.schema",
     "Synthesis": "synthdp.synthesis",
+    "Workload": "synthdp.workload",
     "from_measurements": "synthdp.external",
     "load": "synthdp.archive",
     "synthesize": "synthdp.release",

@@ -1,7 +1,11 @@
 """Splitting a budget among measurements that are settled beforehand, in closed form."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
+from math import hypot, sqrt
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,3 +73,60 @@ def water_filled(amplitudes: Sequence[float], half_costs: Sequence[float], budge
     price = float(prices[n_parts - 1])
     shares = np.maximum(scales * ((first_returns / price) ** (2 / 3) - 1), 0.0)
     return shares * (budget / shares.sum()), price
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """What measuring a marginal would gain: an error falls as ``error / sqrt(1 + rho / half)``.
+
+    That is the error of weighing what a model says against a measurement, whose own expected L1
+    error is ``unit / sqrt(2 rho)``: close to the smaller of the two.
+
+    Parameters
+    ----------
+    weight
+        How much the error matters, above 0.
+    error
+        L1 error of the model, in records, above 0.
+    unit
+        Expected L1 error of a measurement with ``2 rho = 1``: ``sqrt(2 / pi) n_cells`` times the sensitivity.
+    """
+
+    weight: float
+    error: float
+    unit: float
+
+    @property
+    def half(self) -> float:
+        """The rho that halves the squared error."""
+        return self.unit**2 / (2.0 * self.error**2)
+
+    @property
+    def first_return(self) -> float:
+        """How much the first bit of rho lowers the weighted error, for each unit of it."""
+        return self.weight * self.error / self.half / 2.0
+
+    def error_after(self, rho: float) -> float:
+        """The error after a measurement that costs ``rho``."""
+        return self.error / sqrt(1.0 + rho / self.half)
+
+
+def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Demand]) -> float:
+    """Weighted errors after a plan; a triple's are those of its pairs and what is left, at right angles."""
+    left = {clique: demand.error for clique, demand in demands.items()}
+    for clique, rho in plan.items():
+        for pair in combinations(clique, 2):
+            # A wider marginal, summed down, has the noise of all cells that fall together.
+            fewer = rho * demands[pair].unit / demands[clique].unit
+            left[pair] = demands[pair].error_after(fewer)
+    triples = [clique for clique in demands if len(clique) == 3]
+    if not triples:
+        return sum(demands[clique].weight * error for clique, error in left.items())
+    total = 0.0
+    for triple in triples:
+        demand, pairs = demands[triple], list(combinations(triple, 2))
+        own = sqrt(max(demand.error**2 - sum(demands[pair].error ** 2 for pair in pairs), 0.0))
+        own *= demand.error_after(plan.get(triple, 0.0)) / demand.error
+        total += demand.weight * hypot(own, *(left[pair] for pair in pairs))
+    return total

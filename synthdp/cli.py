@@ -142,16 +142,31 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("-s", "--schema", required=True, metavar="FILE", help="schema file (JSON)")
     parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
-    parser.add_argument("--mechanism", default="mst", metavar="NAME", help="mst (default) or independent")
+    parser.add_argument(
+        "--mechanism",
+        default="auto",
+        metavar="NAME",
+        help="recipe: auto (default), aim, clique-tree, gaussian, gem, independent, mst, mwem, mwem-pgm, privbayes "
+        "or rap; see docs/recipes.md",
+    )
+    parser.add_argument(
+        "--workload",
+        metavar="WHAT",
+        help="marginals to get right: 2-way, 3-way or a JSON file; default: 3-way, or 2-way for many columns",
+    )
     parser.add_argument(
         "--engine",
-        default="graphical-model",
         metavar="NAME",
-        help="graphical-model (default), auto, direct, local-consistency, gum, mixture-of-products, "
-        "relaxed-tabular or generative-network",
+        help="auto, graphical-model, direct, local-consistency, gum, mixture-of-products, "
+        "relaxed-tabular or generative-network; default: what suits the mechanism, auto for most",
     )
     parser.add_argument(
         "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+    )
+    parser.add_argument(
+        "--accounting",
+        metavar="NAME",
+        help="zcdp, or gdp: less noise, Gaussian recipes only; default: the mechanism's own, gdp for auto, else zcdp",
     )
     parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
     _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")

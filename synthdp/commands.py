@@ -49,8 +49,10 @@ def run_command(options: argparse.Namespace) -> None:
             epsilon=options.epsilon,
             delta=options.delta,
             mechanism=options.mechanism,
+            workload=options.workload,
             engine=options.engine,
             adjacency=options.adjacency,
+            accounting=options.accounting,
         )
         coded = encode_rows(table, schema, progress=lambda share: progress("reading", round(100 * share), 100))
         with _rescuing(options) as paid:

@@ -6,7 +6,9 @@ from typing import ClassVar, TypeAlias
 
 from synthdp.constraint import Constraint
 from synthdp.inference.estimator import Estimator, Model
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.workload import Workload
 
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with (what is going on, steps done, steps at most); never depends on records."""
@@ -22,10 +24,22 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
     reference: ClassVar[str]
+    is_gaussian: ClassVar[bool] = False
+    """Whether all its noise is Gaussian, so that the accounting may be Gaussian DP."""
+    default_engine: ClassVar[str] = "auto"
+    """Name of the engine that the recipe is meant for; any other may be given."""
+    default_accounting: ClassVar[Accounting] = Accounting.ZCDP
+    """The accounting that the recipe is meant for; Gaussian DP only if `is_gaussian`."""
 
     @abstractmethod
     def release(
-        self, table: PrivateTable, *, engine: Estimator, constraints: Sequence[Constraint] = (), report: Report
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table.
 
@@ -33,6 +47,8 @@ class Mechanism(ABC):
         ----------
         table
             The sensitive table; its ledger says how much may be spent.
+        workload
+            The marginals that the model should get right.
         engine
             Fits the measurements.
         constraints

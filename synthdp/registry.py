@@ -7,8 +7,17 @@ from synthdp.inference.estimator import Estimator
 from synthdp.mechanism import Mechanism
 
 MECHANISMS = {
+    "aim": "synthdp.mechanisms.aim:AIM",
+    "auto": "synthdp.mechanisms.auto:Auto",
+    "clique-tree": "synthdp.mechanisms.clique_tree:CliqueTree",
+    "gaussian": "synthdp.mechanisms.gaussian:Gaussian",
+    "gem": "synthdp.mechanisms.gem:GEM",
     "independent": "synthdp.mechanisms.independent:Independent",
     "mst": "synthdp.mechanisms.mst:MST",
+    "mwem": "synthdp.mechanisms.mwem:MWEM",
+    "mwem-pgm": "synthdp.mechanisms.mwem_pgm:MWEMPGM",
+    "privbayes": "synthdp.mechanisms.privbayes:PrivBayes",
+    "rap": "synthdp.mechanisms.rap:RAP",
 }
 ENGINES = {
     "auto": "synthdp.inference.auto:AutoEstimator",

@@ -11,6 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.graphical_model import check_possible
 from synthdp.mechanism import Mechanism, Report, silent
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.certificate import privacy_certificate
 from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
@@ -22,6 +23,7 @@ from synthdp.table.codec import CodedTable, encode
 from synthdp.table.schema import Schema
 from synthdp.table.sources import CodedSource
 from synthdp.version import __version__
+from synthdp.workload import Workload
 
 
 def synthesize(
@@ -30,9 +32,11 @@ def synthesize(
     *,
     epsilon: float,
     delta: float,
-    mechanism: str | Mechanism = "mst",
-    engine: str | Estimator = "graphical-model",
+    mechanism: str | Mechanism = "auto",
+    workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
+    engine: str | Estimator | None = None,
     adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
+    accounting: str | Accounting | None = None,
     report: Report = silent,
     rescue: Callable[[Synthesis], object] | None = None,
 ) -> Synthesis:
@@ -50,11 +54,20 @@ def synthesize(
     epsilon, delta
         The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
     mechanism
-        Which marginals to measure: a name (``"mst"``, ``"independent"``) or a `Mechanism`.
+        Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/recipes.md``) or a
+        `Mechanism`.
+    workload
+        Which marginals the result should get right: a `Workload`, its JSON as a mapping or a file,
+        or a text such as ``"2-way"``; by default all triples of columns (see `Workload.default`).
     engine
-        How to rebuild a table from them: a name or an `Estimator`.
+        How to rebuild a table from them: a name or an `Estimator`; by default the engine that the
+        mechanism is meant for (``"auto"`` for most, see `Mechanism.default_engine`).
     adjacency
         Unit of privacy: ``"add-remove"`` one record, or ``"replace-one"``.
+    accounting
+        The theorem behind the guarantee: ``"zcdp"``, or ``"gdp"`` (Gaussian DP), which gives the
+        same guarantee for 4 to 10 % less noise but suits recipes with Gaussian noise only. By
+        default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`).
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -76,7 +89,16 @@ def synthesize(
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
     public = as_schema(schema).reordered(data.columns)
-    run = Release(schema=public, epsilon=epsilon, delta=delta, mechanism=mechanism, engine=engine, adjacency=adjacency)
+    run = Release(
+        schema=public,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        workload=workload,
+        engine=engine,
+        adjacency=adjacency,
+        accounting=accounting,
+    )
     return run.of(encode(data, public), report=report, rescue=rescue)
 
 
@@ -102,16 +124,27 @@ class Release:
         epsilon: float,
         delta: float,
         mechanism: str | Mechanism,
-        engine: str | Estimator,
+        workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
+        engine: str | Estimator | None = None,
         adjacency: str | Adjacency,
+        accounting: str | Accounting | None = None,
         randomness: Randomness | None = None,
     ) -> None:
         self._schema = schema
         self._mechanism = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
-        self._engine = engine_named(engine) if isinstance(engine, str) else engine
+        fitter = self._mechanism.default_engine if engine is None else engine
+        self._engine = engine_named(fitter) if isinstance(fitter, str) else fitter
         self._engine.check_domain(schema.domain)
+        self._workload = Workload.parse(schema.domain, workload)
         check_possible(schema.domain, schema.constraints)
-        self._ledger = PrivacyLedger(epsilon=epsilon, delta=delta, adjacency=as_adjacency(adjacency))
+        settled = self._mechanism.default_accounting if accounting is None else as_accounting(accounting)
+        if settled is Accounting.GDP and not self._mechanism.is_gaussian:
+            raise ParameterError(
+                f"accounting is 'gdp' but {self._mechanism.name} selects by the exponential mechanism; give 'zcdp'"
+            )
+        self._ledger = PrivacyLedger(
+            epsilon=epsilon, delta=delta, adjacency=as_adjacency(adjacency), accounting=settled
+        )
         self._randomness = randomness
 
     def of(
@@ -125,7 +158,9 @@ class Release:
         table = PrivateTable(CodedSource(coded), self._ledger, randomness=self._randomness)
         try:
             constraints = self._schema.constraints
-            model = self._mechanism.release(table, engine=self._engine, constraints=constraints, report=report)
+            model = self._mechanism.release(
+                table, workload=self._workload, engine=self._engine, constraints=constraints, report=report
+            )
             return self._synthesis(table, model)
         except BaseException:
             if rescue is not None and table.released:
@@ -140,7 +175,9 @@ class Release:
 
     def _public_facts(self, model: Model | None) -> dict[str, object]:
         recipe = {"name": self._mechanism.name, "reference": self._mechanism.reference} | _parameters(self._mechanism)
-        return {"mechanism": recipe} | fit_facts(self._schema, self._engine, model)
+        wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}
+        findings = {"findings": model.findings} if model is not None and model.findings else {}
+        return {"mechanism": recipe, "workload": wanted} | findings | fit_facts(self._schema, self._engine, model)
 
 
 def fit_facts(schema: Schema, engine: Estimator, model: Model | None) -> dict[str, object]:
@@ -165,6 +202,15 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
     except ValueError:
         names = " or ".join(repr(known.value) for known in Adjacency)
         raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
+
+
+def as_accounting(accounting: str | Accounting) -> Accounting:
+    """The accounting of that name; raises `ParameterError` if there is none."""
+    try:
+        return Accounting(accounting)
+    except ValueError:
+        names = " or ".join(repr(known.value) for known in Accounting)
+        raise ParameterError(f"accounting is {accounting!r}; give {names}") from None
 
 
 def _fit_status(model: Model | None) -> dict[str, object]:

@@ -12,6 +12,14 @@ from synthdp.table.schema import Schema
 from synthdp.table.writing import reason
 
 _WIDEST = 100
+_LONGEST = 100
+"""Events and measurements that are listed; all are in the file."""
+_CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
+_NUMBERS = {
+    "error_bounds": ("95 % bounds on the L1 error", "l1_records"),
+    "unbiased_estimates": ("standard deviations", "stddev_records"),
+}
+"""Findings that hold one number for each marginal, and where."""
 
 
 def describe(path: str) -> tuple[dict[str, Any], str]:
@@ -95,17 +103,17 @@ def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
 def _statement(content: Mapping[str, Any]) -> str:
     if content["accounting"] is None:  # measurements of another system
         facts = [("made by", f"{content['software']}, {content['engine']['name']}")]
-        table = _table(("measurement", "noise"), map(_measurement_row, content["measurements"]))
+        table = _shortened(("measurement", "noise"), [_measurement_row(each) for each in content["measurements"]])
     else:
         facts = _accounted(content)
-        table = _table(("event", "what", "noise", "rho"), map(_event_row, content["events"]))
+        table = _shortened(("event", "what", "noise", "rho"), [_event_row(event) for event in content["events"]])
     facts = [("guarantee", content["guarantee"]), *facts, ("schema", f"sha256 {content['schema']['sha256']}")]
     facts += [("caution", text) for text in content.get("cautions", ())]
     if not content["complete"]:
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
     return "\n".join(
         [
-            *(f"{name:<16} {value}" for name, value in facts),
+            *(f"{name:<18} {value}" for name, value in facts),
             "",
             table,
             "",
@@ -117,13 +125,35 @@ def _statement(content: Mapping[str, Any]) -> str:
 
 def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a release says that paid for its measurements itself."""
-    accounting, noise = content["accounting"], content["noise"]
-    return [
+    accounting, noise, engine = content["accounting"], content["noise"], content["engine"]
+    fitter = engine["name"] + (f" ({engine['choice']})" if "choice" in engine else "")
+    facts = [
         ("unit of privacy", content["unit_of_privacy"]),
-        ("made by", f"{content['software']}, {content['mechanism']['name']}, {content['engine']['name']}"),
-        ("rho (zCDP)", f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}"),
+        ("made by", f"{content['software']}, {content['mechanism']['name']}, {fitter}"),
+        (
+            _CURRENCIES[accounting["currency"]],
+            f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}",
+        ),
         ("noise", f"{noise['kind']}; {noise['randomness']}"),
     ]
+    if "workload" in content:
+        wanted = content["workload"]
+        facts.append(("workload", f"{wanted['n_marginals']} marginals of up to {wanted['columns_at_most']} columns"))
+    findings: Mapping[str, Any] = content.get("findings", {})
+    return facts + [(name.replace("_", " "), _finding(name, found)) for name, found in findings.items()]
+
+
+def _finding(name: str, found: Any) -> str:
+    """What a recipe found out about its own errors, in a line: lists hold an entry for each marginal."""
+    if name in _NUMBERS:
+        about, key = _NUMBERS[name]
+        numbers = [entry[key] for entry in found if entry[key] is not None]
+        span = f"{min(numbers):.4g} to {max(numbers):.4g} records" if numbers else "unknown"
+        unknown = f" ({len(found) - len(numbers)} unknown)" if 0 < len(numbers) < len(found) else ""
+        return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
+    if isinstance(found, list | dict):
+        return f"{len(found)} entries; --json lists them"
+    return str(found)[:_WIDEST]
 
 
 def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
@@ -139,9 +169,17 @@ def _what(marginal: Mapping[str, Any]) -> str:
 def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
     if event["event"] == "marginal":
         what, noise = _what(event), f"sigma {event['sigma']:.4g}"
+    elif event["event"] == "scores":
+        what, noise = f"all {event['n_candidates']} by {event['score']}", f"sigma {event['sigma']:.4g}"
     else:
         what, noise = f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"
     return event["event"], what, noise, f"{event['rho']:.4g}"
+
+
+def _shortened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of the first rows, and how many more there are."""
+    more = len(rows) - _LONGEST
+    return _table(header, rows[:_LONGEST]) + (f"\n... and {more} more; --json lists them" if more > 0 else "")
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

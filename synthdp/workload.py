@@ -120,7 +120,7 @@ class Workload:
             return description.checked(domain)
         if isinstance(description, Mapping):
             return cls.from_dict(domain, description)
-        if isinstance(description, str) and (short := re.fullmatch(r"([0-9]+)-way", description)):
+        if isinstance(description, str) and (short := re.fullmatch(r"([0-9]{1,9})-way", description)):
             return cls.all_k_way(domain, int(short[1]))
         try:
             content = json.loads(Path(description).read_text(encoding="utf-8-sig"))
@@ -208,10 +208,14 @@ def _listed(content: Mapping[str, Any]) -> tuple[list[Sequence[str]], list[float
         if not isinstance(entry, Mapping) or not set(entry) <= {"columns", "weight"} or "columns" not in entry:
             raise ParameterError('workload: each marginal is {"columns": [...]}, with a "weight" if wanted')
         columns, weight = entry["columns"], entry.get("weight", 1)
-        if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        if (
+            isinstance(columns, str)
+            or not isinstance(columns, Sequence)
+            or not all(isinstance(name, str) for name in columns)
+        ):
             raise ParameterError("workload: columns is a list of names")
-        if isinstance(weight, bool) or not isinstance(weight, int | float):
-            raise ParameterError(f"workload: weight is {weight!r}; give a number")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight <= LARGEST_WEIGHT:
+            raise ParameterError(f"workload: weight is {weight!r}; give a number above 0, up to 1e9")
         cliques.append(columns)
         weights.append(float(weight))
     return cliques, weights

@@ -23,8 +23,11 @@ from synthdp.table.sources import CodedSource
 ROOT = Path(__file__).resolve().parents[1]
 STANDARD = sys.stdlib_module_names
 WORDS = {"synthdp.domain", "synthdp.cliques", "synthdp.factor", "synthdp.measurement", "synthdp.errors"}
-WORDS |= {"synthdp.constraint"}
-KERNEL_DOOR = {"synthdp.privacy.private_table", "synthdp.mechanism"}
+WORDS |= {"synthdp.constraint", "synthdp.workload", "synthdp.allocation", "synthdp.rare_levels", "synthdp.residuals"}
+WORDS |= {"synthdp.measurement_plan"}
+KERNEL_DOOR = {"synthdp.privacy.private_table", "synthdp.mechanism", "synthdp.error_bounds", "synthdp.worst_marginal"}
+KERNEL_DOOR |= {"synthdp.batch_selection"}
+KERNEL_DOOR |= {"synthdp.batch_selection"}
 DOORS = {
     "synthdp",
     "synthdp.cli",

@@ -33,7 +33,7 @@ def refined():
     fields = [SCHEMA["fields"][1] | {"synthdp": {"bins": 50}}, {"name": "y", "type": "integer"}]
     fields[1]["constraints"] = {"minimum": 0, "maximum": 40}
     frame = pd.DataFrame({"age": [3] * 400, "y": [4] * 400})
-    synthesis = synthdp.synthesize(frame, {"fields": fields}, epsilon=1, delta=1e-6)
+    synthesis = synthdp.synthesize(frame, {"fields": fields}, epsilon=1, delta=1e-6, mechanism="mst")
     assert any(measurement.coarsening for measurement in synthesis.measurements)
     return synthesis
 
@@ -44,7 +44,7 @@ class Unfinished(Mechanism):
     name = "unfinished"
     reference = "none"
 
-    def release(self, table, *, engine, constraints=(), report):  # noqa: ARG002
+    def release(self, table, *, workload, engine, constraints=(), report):  # noqa: ARG002
         table.measure(("town",), rho=table.ledger.remaining / 3)
         table.measure(("age",), rho=table.ledger.remaining / 2)
         raise KeyboardInterrupt

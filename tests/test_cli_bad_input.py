@@ -77,6 +77,8 @@ OPTIONS = {
     "unknown mechanism": (("--mechanism", "magic"), "mechanism 'magic' is unknown; choose one of"),
     "unknown engine": (("--engine", "steam"), "engine 'steam' is unknown; choose one of"),
     "unknown adjacency": (("--adjacency", "both"), "'add-remove' or 'replace-one'"),
+    "unknown accounting": (("--accounting", "renyi"), "'zcdp' or 'gdp'"),
+    "accounting that does not suit": (("--mechanism", "mst", "--accounting", "gdp"), "mst selects by the exponential"),
     "negative rows": (("--rows", "-1"), "--rows is -1"),
     "absurd rows": (("--rows", "9" * 30), "at most"),
     "rows no number": (("--rows", "1.5"), "--rows"),

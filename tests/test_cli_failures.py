@@ -13,8 +13,9 @@ import warnings
 from fractions import Fraction
 from pathlib import Path
 
+import cli_runs
 import pytest
-from cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, names_in, rescued_path, run_arguments
+from cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, names_in, rescued_path
 from synthdp.mechanisms import mst
 
 import synthdp
@@ -25,6 +26,11 @@ from synthdp.table import writing
 
 CENSUS = Path(__file__).resolve().parents[1] / "data"
 INPUTS = ["in.csv", "schema.json"]
+
+
+def run_arguments(*more, **named):
+    """Arguments of ``synthdp run`` with a recipe whose steps, and when they come, are known."""
+    return cli_runs.run_arguments("--mechanism", "mst", *more, **named)
 
 
 @pytest.fixture
@@ -84,7 +90,7 @@ BEFORE_PAYING = {
     "checking outputs": ("synthdp.commands.check_writable", 1),
     "reading the schema": ("synthdp.commands.Schema.load", 0),
     "opening the table": ("synthdp.commands.open_table", 0),
-    "converting the budget": ("synthdp.privacy.ledger.zcdp_rho", 0),
+    "converting the budget": ("synthdp.privacy.accountant.zcdp_rho", 0),
     "reading": ("synthdp.table.files.checked_block", 0),
     "encoding": ("synthdp.table.files.encode", 0),
     "before the first measurement": ("synthdp.privacy.private_table.PrivateTable.measure", 0),

@@ -253,7 +253,13 @@ def test_show_explains_each_kind_of_file(place):
         "schema.json": ["schema of 3 columns", "town"],
         "sizes.json": ["schema of 2 columns", "85"],
         "m.synthdp": ["(1, 1e-06)-differential privacy", "not covered", "schema of 3 columns"],
-        "out.csv.privacy.json": ["(1, 1e-06)-differential privacy", "one record", "mst", "not covered", "sigma"],
+        "out.csv.privacy.json": [
+            "(1, 1e-06)-differential privacy",
+            "one record",
+            ", auto, auto (",
+            "not covered",
+            "sigma",
+        ],
     }
     for name, words in expected.items():
         outcome = invoke("show", name)
@@ -262,6 +268,53 @@ def test_show_explains_each_kind_of_file(place):
         content = json.loads(invoke("show", name, "--json").out)
         assert isinstance(content, dict)
     assert json.loads(invoke("show", "out.csv.privacy.json", "--json").out) == synthdp.load("m.synthdp").certificate
+
+
+SHOWN = {
+    "auto": ["rho (GDP) ", "Gaussian, rounded to the nearest integer, sampled", "scores    all "],
+    "aim": [
+        "rho (zCDP) ",
+        "selection  1 of ",
+        " epsilon ",
+        "error bounds       95 % bounds on the L1 error of 3 marginals",
+    ],
+    "gaussian": ["rho (zCDP) ", "unbiased estimates standard deviations of 3 marginals: ", "discrete Gaussian and"],
+}
+
+
+@pytest.mark.parametrize(("mechanism", "words"), SHOWN.items(), ids=SHOWN)
+def test_show_says_what_a_recipe_did_and_found(mechanism, words, place):
+    assert_quiet_success(invoke(*run_arguments("--mechanism", mechanism, "--workload", "2-way")))
+    text = invoke("show", "out.csv.privacy.json").out.decode()
+    assert [word for word in [*words, "workload           3 marginals of up to 2 columns"] if word not in text] == []
+    certificate = json.loads((place / "out.csv.privacy.json").read_text())
+    kinds = ("marginal ", "selection ", "scores ")
+    assert sum(line.startswith(kinds) for line in text.splitlines()) == len(certificate["events"])
+
+
+def test_show_counts_what_comes_by_the_hundreds(place):
+    assert_quiet_success(invoke(*run_arguments("--mechanism", "aim")))
+    path = place / "out.csv.privacy.json"
+    certificate = json.loads(path.read_text())
+    bounds = [{"columns": ["town"], "l1_records": float(i) if i else None, "supported": i > 0} for i in range(455)]
+    certificate["findings"] = {"error_bounds": bounds, "unheard_of": list(range(700)), "rounds": 7}
+    certificate["events"] *= 1 + 455 // len(certificate["events"])
+    path.write_text(json.dumps(certificate))
+    text = invoke("show", path.name).out.decode()
+    assert (
+        "error bounds       95 % bounds on the L1 error of 455 marginals: 1 to 454 records (1 unknown); --json" in text
+    )
+    assert "unheard of         700 entries; --json lists them" in text
+    assert "rounds             7" in text
+    assert f"... and {len(certificate['events']) - 100} more; --json lists them" in text
+    assert len(text.splitlines()) < 130
+    assert json.loads(invoke("show", path.name, "--json").out) == certificate
+    certificate["findings"]["error_bounds"] = [bounds[0]] * 2
+    path.write_text(json.dumps(certificate))
+    assert "L1 error of 2 marginals: unknown; --json lists them" in invoke("show", path.name).out.decode()
+    certificate["findings"]["error_bounds"] = [{"columns": ["town"]}]
+    path.write_text(json.dumps(certificate))
+    assert_one_line(invoke("show", path.name), 1)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "-"])
@@ -308,7 +361,7 @@ class Greedy(Mechanism):
     reference: ClassVar[str] = "none"
     n_paid: int = 0
 
-    def release(self, table, *, engine, constraints=(), report):  # noqa: ARG002
+    def release(self, table, *, workload, engine, constraints=(), report):  # noqa: ARG002
         for _ in range(self.n_paid):
             table.measure(("town",), rho=table.ledger.remaining / 2)
         table.measure(("age",), rho=2 * table.ledger.budget)
@@ -365,7 +418,8 @@ def read_terminal(process, terminal):
 @pytest.mark.usefixtures("place")
 def test_progress_is_drawn_on_a_terminal_and_nowhere_else():
     terminal, slave = pty.openpty()
-    process = subprocess.Popen([*SYNTHDP, *run_arguments()], stderr=slave, stdout=subprocess.DEVNULL)
+    arguments = run_arguments("--mechanism", "mst")
+    process = subprocess.Popen([*SYNTHDP, *arguments], stderr=slave, stdout=subprocess.DEVNULL)
     os.close(slave)
     shown = read_terminal(process, terminal)
     assert process.returncode == 0

@@ -10,19 +10,23 @@ from cli_runs import invoke
 
 import synthdp
 from synthdp import cli
+from synthdp.privacy.accountant import Accounting
+from synthdp.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.workload import Workload
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RECIPES, WORKLOADS = ROOT / "docs/recipes.md", ROOT / "docs/workload.md"
 COMMANDS = ("run", "sample", "show", "schema draft")
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
 
 
-def blocks(language):
-    """Fenced blocks of all pages, each as a test parameter."""
+def blocks(language, *, pages=PAGES):
+    """Fenced blocks of some pages, each as a test parameter."""
     found = []
-    for page in PAGES:
+    for page in pages:
         text = page.read_text(encoding="utf-8") if page.exists() else ""
         contents = re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
         found += [pytest.param(content, id=f"{page.name}-{i}") for i, content in enumerate(contents)]
@@ -98,7 +102,7 @@ def test_the_first_command_and_what_readme_says_about_it(newcomer):
 
 @needs_pages
 @needs_sample
-@pytest.mark.parametrize("block", blocks("python"))
+@pytest.mark.parametrize("block", blocks("python", pages=PAGES[:1]))
 def test_python_examples_run(block, newcomer, capsys):
     exec(compile(block, "README.md", "exec"), {})
     assert "(1, 1e-09)-differential privacy" in capsys.readouterr().out
@@ -106,7 +110,52 @@ def test_python_examples_run(block, newcomer, capsys):
 
 
 @needs_pages
-@pytest.mark.parametrize("block", blocks("json"))
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=PAGES[1:]))
+def test_python_examples_in_the_docs_run(block, capsys):
+    exec(compile(block, "docs", "exec"), {})
+    assert capsys.readouterr().out == "{'n_marginals': 13, 'columns_at_most': 2}\n"
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.parametrize("block", blocks("json", pages=[WORKLOADS]))
+def test_workload_examples_suit_the_sample(block):
+    schema = synthdp.Schema.load(ROOT / "data/census.schema.json")
+    assert 3 <= len(Workload.from_dict(schema.domain, json.loads(block)).cliques) <= 78
+
+
+@needs_pages
+def test_every_recipe_is_described_with_its_engine_and_accounting():
+    text = RECIPES.read_text(encoding="utf-8")
+    rows = {}
+    for line in text.splitlines():
+        cells = [re.findall(r"`([a-z-]+)`", cell) for cell in line.split("|")[1:-1]]
+        if cells and cells[0]:
+            rows[cells[0][0]] = (cells[1][0], cells[2])
+    expected = {}
+    for name in MECHANISMS:
+        recipe = mechanism_named(name)
+        known = [recipe.default_accounting.value]
+        known += [each.value for each in Accounting if each.value not in known] if recipe.is_gaussian else []
+        expected[name] = (recipe.default_engine, known)
+        assert f"**`{name}`**" in text
+        assert recipe.is_gaussian == ("All noise is Gaussian" in text.split(f"**`{name}`**")[1].split("\n\n")[0])
+    assert rows == expected
+
+
+@needs_pages
+def test_readme_names_every_recipe_and_engine_and_no_other():
+    text = PAGES[0].read_text(encoding="utf-8")
+    mechanisms, engines = text.split("- `mechanism=`: ")[1].split("docs/recipes")[0], text.split("| engine |")[1]
+    assert set(re.findall(r"`([a-z-]+)`", mechanisms)) == set(MECHANISMS)
+    first_cells = "".join(line.split("|")[1] for line in engines.splitlines() if line.startswith("| `"))
+    assert set(re.findall(r"`([a-z-]+)`", first_cells)) == set(ENGINES)
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("json", pages=[page for page in PAGES if page != WORKLOADS]))
 def test_schema_examples_load(block, tmp_path):
     schema = synthdp.Schema.from_dict(json.loads(block))
     assert synthdp.Schema.from_dict(schema.to_dict()) == schema

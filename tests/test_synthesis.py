@@ -1,6 +1,7 @@
 """The Python door: `synthesize`, `Synthesis` and what the certificate says."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ from synthdp.mechanisms.mst import MST
 
 import synthdp
 from synthdp.errors import ModelTooLargeError, ParameterError, SchemaError
+from synthdp.privacy.accountant import Accounting, gdp_rho, zcdp_rho
 from synthdp.privacy.randomness import Randomness
+from synthdp.registry import MECHANISMS, mechanism_named
 from synthdp.release import Release
 from synthdp.table.codec import encode
 from synthdp.table.schema import Schema
@@ -42,7 +45,7 @@ def people(n_rows=2000):
 
 @pytest.fixture(scope="module")
 def synthesis():
-    return synthdp.synthesize(people(), SCHEMA, epsilon=2, delta=1e-6)
+    return synthdp.synthesize(people(), SCHEMA, epsilon=2, delta=1e-6, mechanism="mst")
 
 
 def test_sample_has_the_columns_in_the_table_s_order_and_the_schema_s_dtypes(synthesis):
@@ -192,14 +195,53 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"delta": 0}, "delta is 0"),
         ({"delta": 1}, "delta is 1"),
         ({"delta": float("nan")}, "delta is nan"),
-        ({"mechanism": "magic"}, "'magic' is unknown; choose one of independent, mst"),
+        ({"mechanism": "magic"}, "'magic' is unknown; choose one of aim, auto, clique-tree"),
         ({"engine": "magic"}, "'magic' is unknown; choose one of auto, direct"),
         ({"adjacency": "magic"}, "adjacency is 'magic'"),
+        ({"accounting": "magic"}, "accounting is 'magic'; give 'zcdp' or 'gdp'"),
+        ({"workload": "many"}, "workload 'many': it cannot be read"),
+        ({"workload": {"k": 0}}, "workload: k is 0"),
     ],
 )
 def test_refuses_parameters_out_of_range(arguments, message):
     with pytest.raises(ParameterError, match=message):
         synthdp.synthesize(people(10), SCHEMA, **({"epsilon": 1, "delta": 1e-6} | arguments))
+
+
+def test_the_default_recipe_brings_its_own_accounting():
+    run = synthdp.synthesize(people(50), SCHEMA, epsilon=1, delta=1e-6)
+    assert run.certificate["mechanism"]["name"] == "auto"
+    assert run.certificate["accounting"]["currency"] == "gdp"
+    assert run.certificate["noise"]["kind"].startswith("Gaussian, rounded to the nearest integer, sampled exactly")
+    assert run.certificate["workload"] == {"n_marginals": 10, "columns_at_most": 3}
+
+
+@pytest.mark.parametrize("accounting", [None, "zcdp", "gdp", Accounting.ZCDP, Accounting.GDP])
+def test_accounting_can_be_chosen_for_gaussian_recipes(accounting):
+    options = {"epsilon": 1, "delta": 1e-6, "workload": "2-way", "accounting": accounting}
+    run = synthdp.synthesize(people(50), SCHEMA, mechanism="independent", **options)
+    currency = "zcdp" if accounting is None else Accounting(accounting).value
+    budget = {"zcdp": zcdp_rho, "gdp": gdp_rho}[currency](epsilon=1, delta=1e-6)
+    stated = run.certificate["accounting"]
+    assert (stated["currency"], stated["rho_budget"]) == (currency, float(budget))
+    assert stated["rho_spent"] == pytest.approx(stated["rho_budget"], rel=1e-12)
+    kinds = {event["mechanism"] for event in run.certificate["events"]}
+    assert kinds == {"Gaussian, rounded to the nearest integer" if currency == "gdp" else "discrete Gaussian"}
+    assert run.certificate["workload"] == {"n_marginals": 10, "columns_at_most": 2}
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_gaussian_accounting_is_refused_where_not_all_noise_is_gaussian(name):
+    schema = Schema.from_dict(SCHEMA)
+    ask = partial(Release, schema=schema, epsilon=1, delta=1e-6, mechanism=name, adjacency="add-remove")
+    ask()  # its own accounting suits a recipe
+    if mechanism_named(name).is_gaussian:
+        ask(accounting="gdp")
+    else:
+        message = f"accounting is 'gdp' but {name} selects by the exponential mechanism; give 'zcdp'"
+        with pytest.raises(ParameterError) as caught:
+            ask(accounting="gdp")
+        assert str(caught.value) == message
 
 
 def test_refuses_a_table_that_the_schema_does_not_describe():
@@ -234,7 +276,7 @@ def test_a_failed_run_hands_over_what_was_paid_for():
 
     kept = []
     with pytest.raises(StoppedError):
-        synthdp.synthesize(people(), SCHEMA, epsilon=1, delta=1e-6, report=report, rescue=kept.append)
+        synthdp.synthesize(people(), SCHEMA, epsilon=1, delta=1e-6, mechanism="mst", report=report, rescue=kept.append)
     (partial,) = kept
     assert len(partial.measurements) == len(partial.certificate["events"]) == 5
     assert partial.certificate["complete"] is False

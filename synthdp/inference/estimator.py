@@ -146,7 +146,11 @@ class Estimator(ABC):
         return self
 
     def rough(self) -> "Estimator":
-        """The same engine for models that only steer a selection: it may stop sooner."""
+        """The same engine with a looser stopping rule.
+
+        For models that steer a selection, and for recipes whose measurements are noisy enough that
+        following them to the last digit takes several times as long and errs no less.
+        """
         return self
 
     @abstractmethod

@@ -1,12 +1,13 @@
 """Marginals of the measured cliques as a function of their potentials, over a junction tree."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
+from synthdp.errors import ParameterError
 from synthdp.inference.arithmetic import Array
 from synthdp.inference.belief_propagation import BeliefPropagation
 from synthdp.inference.clique_groups import grouped
@@ -23,12 +24,19 @@ class MarginalOracle:
         A junction tree that covers the cliques.
     cliques
         Cliques in the order of the domain.
+
+    Raises
+    ------
+    ParameterError
+        If a clique is in none of the tree's.
     """
 
     def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
         self._propagation = BeliefPropagation(tree)
         self._n_cliques = len(cliques)
-        homes = [cast("int", tree.position_of(clique)) for clique in cliques]
+        homes = [tree.position_of(clique) for clique in cliques]
+        if None in homes:
+            raise ParameterError("cliques: one is in no clique of the junction tree; give a tree that covers them all")
         self._groups: list[list[_GroupPlan]] = []
         for home, members in enumerate(tree.cliques):
             inside = [i for i, position in enumerate(homes) if position == home]

@@ -7,20 +7,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from synthdp.mechanisms.mst import MST, merged_rare_levels
+from synthdp.mechanisms.mst import MST
 
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, PrivacyError
 from synthdp.inference.direct import DirectEstimator
 from synthdp.inference.graphical_model import GraphicalModelEstimator
 from synthdp.measurement import LinearMeasurement
 from synthdp.mechanism import silent
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.rare_levels import merged_rare_levels
 from synthdp.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
 from synthdp.table.codec import CodedTable
 from synthdp.table.sources import CodedSource
+from synthdp.workload import Workload
 
 SHAPES = {"one": (4,), "two": (3, 2), "three": (2, 5, 3), "single levels": (1, 3, 1, 2), "only one level": (1,)}
 
@@ -30,11 +33,13 @@ def mechanism(request):
     return mechanism_named(request.param)
 
 
-def private_table(shape, n_rows, *, epsilon=1.0, adjacency=Adjacency.ADD_REMOVE, seed=0, rows=None):
+def private_table(
+    shape, n_rows, *, epsilon=1.0, adjacency=Adjacency.ADD_REMOVE, seed=0, rows=None, accounting=Accounting.ZCDP
+):
     generator = np.random.default_rng(seed)
     domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
     columns = rows or tuple(generator.integers(0, size, n_rows) for size in shape)
-    ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=adjacency)
+    ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=adjacency, accounting=accounting)
     return PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
 
 
@@ -43,7 +48,9 @@ def private_table(shape, n_rows, *, epsilon=1.0, adjacency=Adjacency.ADD_REMOVE,
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency):
     table = private_table(shape, n_rows, adjacency=adjacency)
-    model = mechanism.release(table, engine=GraphicalModelEstimator(), report=silent)
+    model = mechanism.release(
+        table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+    )
     ledger = table.ledger
     assert ledger.spent == sum((event.rho for event in ledger.events), Fraction(0))
     assert Fraction(99, 100) * ledger.budget <= ledger.spent <= ledger.budget
@@ -56,13 +63,15 @@ def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_works_with_every_engine(mechanism, engine):
     table = private_table((3, 4, 2), 500)
-    model = mechanism.release(table, engine=engine_named(engine), report=silent)
+    model = mechanism.release(
+        table, workload=Workload.default(table.domain), engine=engine_named(engine), report=silent
+    )
     assert model.marginal(("x0", "x2")).values.shape == (3, 2)
 
 
 def test_engines_agree_on_what_a_recipe_measured(mechanism):
     table = private_table((3, 4, 2), 2000)
-    mechanism.release(table, engine=GraphicalModelEstimator(), report=silent)
+    mechanism.release(table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent)
     if any(measurement.coarsening for measurement in table.released):
         pytest.skip("the noise merged levels this time")
     fits = [engine.estimate(table.domain, table.released) for engine in (GraphicalModelEstimator(), DirectEstimator())]
@@ -74,7 +83,9 @@ def test_noise_shrinks_with_the_budget(mechanism):
     errors = []
     for epsilon in (0.01, 1000.0):
         table = private_table((4, 3), 5000, epsilon=epsilon)
-        model = mechanism.release(table, engine=GraphicalModelEstimator(), report=silent)
+        model = mechanism.release(
+            table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+        )
         fresh = private_table((4, 3), 5000, epsilon=1e6)
         truth = fresh.measure(("x0",), rho=1e5).values
         errors.append(np.abs(model.marginal(("x0",)).values - truth).sum())
@@ -95,21 +106,51 @@ def test_does_not_touch_records_outside_the_kernel(mechanism):
     tree = ast.parse(inspect.getsource(inspect.getmodule(type(mechanism))))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "table":
-            assert node.attr in {"domain", "ledger", "measure", "select", "released"}
+            assert node.attr in {"domain", "ledger", "measure", "select", "scores", "released"}
         if isinstance(node, ast.ImportFrom):
             assert not str(node.module).startswith("synthdp.table")
 
 
 def test_progress_does_not_depend_on_records(mechanism):
-    """Stages and steps of measuring are the same for an empty table and a full one."""
+    """Stages and steps of measuring are the same for an empty table and a full one.
+
+    Adaptive recipes choose their next steps by what was released, and say what share of the
+    budget is spent: their steps may differ, their stages may not.
+    """
 
     def told(n_rows):
         steps = []
         table = private_table((2, 3, 4), n_rows)
-        mechanism.release(table, engine=GraphicalModelEstimator(), report=lambda *step: steps.append(step))
-        return [step for step in steps if step[0] != "fitting"]
+        mechanism.release(
+            table,
+            workload=Workload.default(table.domain),
+            engine=GraphicalModelEstimator(),
+            report=lambda *step: steps.append(step),
+        )
+        told = [step for step in steps if step[0] != "fitting"]
+        return {stage for stage, _, most in told if most == 100} | {step for step in told if step[2] != 100}
 
     assert told(0) == told(2000)
+
+
+@pytest.mark.parametrize("cliques", [[("x1",)], [("x2", "x0")], [("x0", "x1", "x2")]])
+def test_works_for_a_workload_of_one_clique(mechanism, cliques):
+    table = private_table((3, 4, 2), 500)
+    workload = Workload.of(table.domain, cliques)
+    model = mechanism.release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+    assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
+    assert model.marginal(("x0", "x1", "x2")).values.shape == (3, 4, 2)
+
+
+def test_gaussian_recipes_work_under_gaussian_accounting(mechanism):
+    table = private_table((3, 4, 2, 2), 500, accounting=Accounting.GDP)
+    workload = Workload.default(table.domain)
+    if mechanism.is_gaussian:
+        mechanism.release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+        assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
+    else:
+        with pytest.raises(PrivacyError, match="gdp"):
+            mechanism.release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
 
 
 # --- mst ---------------------------------------------------------------------------------------
@@ -123,7 +164,9 @@ def test_mst_finds_a_planted_tree_and_keeps_its_dependences():
     d = (c + (generator.random(20_000) < 0.1)) % 3
     rows = (a, c, b, d)
     table = private_table((4, 3, 4, 3), 0, rows=rows)
-    model = MST().release(table, engine=GraphicalModelEstimator(), report=silent)
+    model = MST().release(
+        table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+    )
     measured = {frozenset(m.clique) for m in table.released if len(m.clique) == 2}
     assert {frozenset({"x0", "x2"}), frozenset({"x1", "x3"})} <= measured
     assert len(measured) == 3
@@ -135,7 +178,7 @@ def test_mst_finds_a_planted_tree_and_keeps_its_dependences():
 def test_mst_selects_a_spanning_tree_even_without_any_dependence():
     for seed in range(5):
         table = private_table((2,) * 7, 100, seed=seed)
-        MST().release(table, engine=GraphicalModelEstimator(), report=silent)
+        MST().release(table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent)
         pairs = [m.clique for m in table.released if len(m.clique) == 2]
         component = {name: {name} for name in table.domain.attributes}
         for a, b in pairs:
@@ -151,7 +194,9 @@ def test_mst_merges_rare_levels_and_decodes_them_in_proportion_to_what_was_measu
     shares = np.array([0.5, 0.3, 0.1999] + [0.0001 / 37] * 37)
     rows = (generator.choice(40, 30_000, p=shares), generator.integers(0, 2, 30_000))
     table = private_table((40, 2), 0, rows=rows)
-    model = MST().release(table, engine=GraphicalModelEstimator(), report=silent)
+    model = MST().release(
+        table, workload=Workload.default(table.domain), engine=GraphicalModelEstimator(), report=silent
+    )
     pair = next(m for m in table.released if len(m.clique) == 2)
     assert pair.values.shape[0] < 40
     one_way = next(m for m in table.released if m.clique == ("x0",))

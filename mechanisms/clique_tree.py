@@ -1,0 +1,140 @@
+"""Clique tree: a bounded tree over the most dependent columns, planned and measured in one shot."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial, reduce
+from itertools import combinations
+from math import comb, inf, pi, sqrt
+from typing import ClassVar, final
+
+import numpy as np
+
+from synthdp.allocation import Demand, measurement_shares, predicted_error, water_filled
+from synthdp.cliques import Clique, all_k_way
+from synthdp.constraint import Constraint
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.shrinkage import one_way_shares
+from synthdp.inference.tree_growth import TreeGrowth
+from synthdp.measurement import estimate_total
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.scores import MarginalL1Error
+from synthdp.workload import Workload
+
+_SIZE_PENALTIES = (-0.25, 0.0, 0.25, 0.5, 0.75)
+"""Cliques are tried in the order of gain / cells^penalty; which is best depends on how full the tree gets."""
+_MOST_WITH_TRIPLES = 2000
+_LEAST_ERROR = 1e-3
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CliqueTree(Mechanism):
+    """One look at all pairs (and triples), one plan, one round of measurements, one fit.
+
+    1. MEASURE all one-way marginals.
+    2. SELECT: release the noisy L1 errors, against independence, of all pairs, and of all triples
+       while these are few. Grow a junction tree greedily over the cliques that gain most from a
+       share of the budget; no pair of columns is measured twice. Several penalties for size are
+       tried; the plan with the least predicted error is kept.
+    3. MEASURE the planned cliques, each with the rho that `water_filled` gives it, and GENERATE.
+
+    Parameters
+    ----------
+    max_cells
+        Most cells of the junction tree, 8 bytes each in the model, for each 100 pairs of columns.
+    one_way_share, selection_share
+        Shares of the budget for steps 1 and 2, each above 0 and together below 1.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+    """
+
+    name: ClassVar[str] = "clique-tree"
+    reference: ClassVar[str] = "synthdp; after the one-shot clique tree (SWIFT) of dpsynth"
+    is_gaussian: ClassVar[bool] = True
+    max_cells: int = 1 << 15
+    one_way_share: float = 0.15
+    selection_share: float = 0.08
+
+    def __post_init__(self) -> None:
+        shares = (self.one_way_share, self.selection_share)
+        if not (min(shares) > 0 and sum(shares) < 1):
+            raise ParameterError(f"clique-tree: shares are {shares}; give numbers above 0 whose sum is below 1")
+        if self.max_cells < 1:
+            raise ParameterError(f"clique-tree: max_cells is {self.max_cells}; give 1 or more, for instance 32768")
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        domain, budget = table.domain, table.ledger.remaining
+        pairs = [pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells]
+        columns = measurement_shares(domain, dict.fromkeys([(name,) for name in domain.attributes], 1.0))
+        share = Fraction(self.one_way_share) if pairs else Fraction(1)
+        for done, (clique, part) in enumerate(columns.items()):
+            report("measuring columns", done, len(columns))
+            table.measure(clique, rho=budget * share * part)
+        if pairs:
+            report("selecting cliques", 0, 1)
+            demands = self._demands(table, pairs, workload, budget * Fraction(self.selection_share))
+            start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
+            left = table.ledger.remaining
+            plans = [self._grown(start, demands, float(left), penalty) for penalty in _SIZE_PENALTIES]
+            plan = min(plans, key=lambda plan: predicted_error(plan, demands))
+            total = sum(map(Fraction, plan.values()))
+            for percent, (clique, rho) in zip(np.linspace(0, 99, len(plan)), plan.items(), strict=True):
+                report("measuring cliques", int(percent), 100)
+                table.measure(clique, rho=left * Fraction(rho) / total)
+        # A fit to the last digit follows the noise: it takes several times as long and errs no less.
+        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        return fit(table.released, progress=partial(report, "fitting"))
+
+    def _demands(
+        self, table: PrivateTable, pairs: list[Clique], workload: Workload, rho: Fraction
+    ) -> dict[Clique, Demand]:
+        """What each candidate would gain from a measurement, by its noisy error, less one standard deviation."""
+        domain, total = table.domain, estimate_total(table.released)
+        n_columns = len(domain)
+        with_triples = comb(n_columns, 2) + comb(n_columns, 3) <= _MOST_WITH_TRIPLES
+        triples = all_k_way(domain.attributes, 3) if with_triples and n_columns > 2 else []
+        candidates = [*pairs, *(triple for triple in triples if domain.size(triple) <= self.max_cells)]
+        shares = one_way_shares(domain, table.released, total=total)
+        estimates = {c: total * reduce(np.multiply.outer, [shares[name] for name in c]) for c in candidates}
+        errors = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
+        adjacency, weights = table.ledger.adjacency, workload.relative_weights(candidates)
+        stddev = adjacency.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
+        unit = sqrt(2 / pi * adjacency.marginal_l2_squared)
+        return {
+            c: Demand(weight=weights[c], error=max(errors[c] - stddev, _LEAST_ERROR), unit=unit * domain.size(c))
+            for c in candidates
+        }
+
+    def _grown(
+        self, growth: TreeGrowth, demands: Mapping[Clique, Demand], budget: float, penalty: float
+    ) -> dict[Clique, float]:
+        """Add cliques, best first, that are worth their share and fit into the tree, and split the budget."""
+        domain = growth.domain
+        limit = max(self.max_cells * max(comb(len(domain), 2) / 100, 1.0), growth.n_cells())
+        known, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
+        for clique in sorted(demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty):
+            inside = set(combinations(clique, 2))
+            if demands[clique].first_return <= price or inside & known:
+                continue
+            if growth.n_cells_with([clique], max_cells=limit)[0] < inf:
+                growth = growth.with_clique(clique)
+                known |= inside
+                chosen[clique] = demands[clique]
+                amplitudes = [demand.weight * demand.error for demand in chosen.values()]
+                shares, price = water_filled(amplitudes, [demand.half for demand in chosen.values()], budget)
+        return {clique: float(rho) for clique, rho in zip(chosen, shares, strict=True) if rho > 0}

@@ -1,0 +1,62 @@
+"""Gaussian: the whole workload, measured at once with the noise that suits it best [2305.08175]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, final
+
+from synthdp.constraint import Constraint
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.measurement_plan import planned_shares
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.residuals import best_linear_estimates
+from synthdp.workload import SMALLEST_USE, Workload
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Gaussian(Mechanism):
+    """No selection: MEASURE marginals that hold the whole workload, and GENERATE.
+
+    Which marginals, and with what shares of the budget, follows from the workload alone: those that
+    give the least expected L1 error of unbiased estimates (`planned_shares`). Columns that the workload
+    leaves out are measured a little.
+
+    For budgets that are large for the workload, or where known noise matters more than little error:
+    `synthdp.residuals.best_linear_estimates` makes unbiased estimates with exact noise of all marginals of the
+    workload out of the measurements. The model, which has no negative counts, is usually nearer to the truth.
+
+    ``findings`` of the model hold the standard deviation of these estimates, in records, which is
+    the same for all cells of a marginal.
+    """
+
+    name: ClassVar[str] = "gaussian"
+    reference: ClassVar[str] = "Xiao, He, Zhang, Kifer 2023, arXiv:2305.08175, with whole marginals for residuals"
+    is_gaussian: ClassVar[bool] = True
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        domain, budget = table.domain, table.ledger.remaining
+        weights = dict(workload.weights)
+        little = SMALLEST_USE * max(weights.values())
+        weights |= {(name,): little for name in domain.attributes if name not in workload.importance}
+        shares = planned_shares(domain, weights)
+        for done, (clique, share) in enumerate(shares.items()):
+            report("measuring the workload", done, len(shares))
+            table.measure(clique, rho=budget * share)
+        fitting = partial(report, "fitting")
+        model = engine.estimate(domain, table.released, constraints=constraints, progress=fitting)
+        model.findings["unbiased_estimates"] = [
+            {"columns": list(estimate.clique), "stddev_records": estimate.stddev}
+            for estimate in best_linear_estimates(domain, table.released, workload.cliques)
+        ]
+        return model

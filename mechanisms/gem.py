@@ -1,0 +1,97 @@
+"""GEM: rounds that each measure what a generative network gets most wrong [2106.07153]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar, final
+
+from synthdp.constraint import Constraint
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.workload import Workload
+from synthdp.worst_marginal import measure_worst
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GEM(Mechanism):
+    """Generative networks with the exponential mechanism: many rounds of one marginal each.
+
+    1. MEASURE all one-way marginals.
+    2. Each round, SELECT one of the subsets of the workload's marginals by the exponential
+       mechanism, by how much further from the truth the model is than a measurement would be;
+       MEASURE it; GENERATE from all measurements so far, from the last round's components on,
+       and in the end from a fresh start.
+
+    Unlike AIM it needs no small junction tree. Differences from the paper: step 1, subsets, and
+    the score, which there is the error alone.
+
+    Parameters
+    ----------
+    rounds
+        Number of rounds, at least 1; None: two an attribute.
+    one_way_share
+        Share of the budget for step 1, between 0 and 1.
+    selection_share
+        Share of each round's budget for its selection, between 0 and 1.
+    max_cells
+        Larger subsets are not measured, unless they are of one column.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+    """
+
+    name: ClassVar[str] = "gem"
+    reference: ClassVar[str] = "Liu, Vietri, Wu 2021, arXiv:2106.07153"
+    default_engine: ClassVar[str] = "generative-network"
+    rounds: int | None = None
+    one_way_share: float = 0.1
+    selection_share: float = 0.1
+    max_cells: int = 1 << 17
+
+    def __post_init__(self) -> None:
+        for what in ("rounds", "max_cells"):
+            if getattr(self, what) is not None and getattr(self, what) < 1:
+                raise ParameterError(f"gem: {what} is {getattr(self, what)}; give a whole number of at least 1")
+        for what in ("one_way_share", "selection_share"):
+            if not 0 < getattr(self, what) < 1:
+                raise ParameterError(f"gem: {what} is {getattr(self, what)}; give a number between 0 and 1")
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        domain, ledger = table.domain, table.ledger
+        rounds = self.rounds or 2 * len(domain)
+        rho = ledger.remaining * Fraction(self.one_way_share) / len(domain)
+        for name in domain.attributes:
+            table.measure((name,), rho=rho)
+        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        model: Model | None = None
+        candidates = [c for c in workload.downward_closure() if len(c) == 1 or domain.size(c) <= self.max_cells]
+        for done in range(rounds):
+            report("selecting and measuring", done, rounds)
+            model = fit(table.released, warm_start=model)
+            measure_worst(
+                table,
+                model,
+                candidates,
+                workload=workload,
+                rho=ledger.remaining / (rounds - done),
+                selection_share=self.selection_share,
+            )
+        # A network that goes on from what fitted fewer measurements keeps some of it: on Adult at epsilon 1
+        # a model of the same measurements was off by 0.127, from a fresh start by 0.095.
+        fitting = partial(report, "fitting")
+        return engine.estimate(domain, table.released, constraints=constraints, progress=fitting)

@@ -1,0 +1,90 @@
+"""MWEM: multiplicative weights, fed by the exponential mechanism with what the model gets most wrong [HLM12]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar, final
+
+from synthdp.constraint import Constraint
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.workload import Workload
+from synthdp.worst_marginal import measure_worst
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MWEM(Mechanism):
+    """A fixed number of rounds over the workload's marginals, from a uniform start.
+
+    1. MEASURE the number of records, and start from the uniform distribution.
+    2. Each round, SELECT a marginal of the workload by the exponential mechanism, by how much
+       further from the truth the model is than a measurement would be; MEASURE it; GENERATE
+       from all measurements so far.
+
+    It was made for the engine ``direct``, which holds every cell of the domain and is a fit by
+    multiplicative weights; that engine refuses domains too large for it. Any other engine does
+    as well, but nothing here keeps a junction tree small: with ``graphical-model`` rather use
+    ``mwem-pgm``.
+
+    Parameters
+    ----------
+    rounds
+        Number of rounds, at least 1; None: one an attribute.
+    selection_share
+        Share of each round's budget for its selection, between 0 and 1; the paper's is a half.
+    total_share
+        Share of the budget for the number of records, between 0 and 1; the paper takes it for public.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+    """
+
+    name: ClassVar[str] = "mwem"
+    reference: ClassVar[str] = "Hardt, Ligett, McSherry 2012, arXiv:1012.4763"
+    rounds: int | None = None
+    selection_share: float = 0.5
+    total_share: float = 0.01
+
+    def __post_init__(self) -> None:
+        if self.rounds is not None and self.rounds < 1:
+            raise ParameterError(f"mwem: rounds is {self.rounds}; give a whole number of at least 1")
+        for what in ("selection_share", "total_share"):
+            if not 0 < getattr(self, what) < 1:
+                raise ParameterError(f"mwem: {what} is {getattr(self, what)}; give a number between 0 and 1")
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        ledger, rounds = table.ledger, self.rounds or len(table.domain)
+        fit = partial(engine.rough().estimate, table.domain, constraints=constraints)
+        table.measure((), rho=ledger.remaining * Fraction(self.total_share))
+        model = fit(table.released)
+        for done in range(rounds):
+            report("selecting and measuring", done, rounds)
+            measure_worst(
+                table,
+                model,
+                workload.cliques,
+                workload=workload,
+                rho=ledger.remaining / (rounds - done),
+                selection_share=self.selection_share,
+            )
+            if done == rounds - 1:
+                fit = partial(
+                    engine.estimate, table.domain, constraints=constraints, progress=partial(report, "fitting")
+                )
+            model = fit(table.released, warm_start=model)
+        return model

@@ -1,0 +1,93 @@
+"""MWEM+PGM: MWEM's rounds with a graphical model, whose junction tree is kept small [MSM19]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar, final
+
+from synthdp.constraint import Constraint
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.small_trees import small_growths
+from synthdp.inference.tree_growth import TreeGrowth
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.workload import Workload
+from synthdp.worst_marginal import measure_worst
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MWEMPGM(Mechanism):
+    """MWEM for domains of any size: only marginals that keep the junction tree small may be measured.
+
+    1. MEASURE the number of records, and start from the uniform distribution.
+    2. Each round, SELECT a marginal of the workload that keeps the junction tree small, by the
+       exponential mechanism, by how much further from the truth the model is than a measurement
+       would be; MEASURE it; GENERATE from all measurements so far.
+
+    Parameters
+    ----------
+    rounds
+        Number of rounds, at least 1; None: one an attribute.
+    selection_share
+        Share of each round's budget for its selection, between 0 and 1.
+    total_share
+        Share of the budget for the number of records, between 0 and 1.
+    max_cells
+        Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
+        proportion to the rounds done. Where no marginal keeps to it, the one that comes nearest
+        is measured.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+    """
+
+    name: ClassVar[str] = "mwem-pgm"
+    reference: ClassVar[str] = "McKenna, Sheldon, Miklau 2019, arXiv:1901.09136"
+    rounds: int | None = None
+    selection_share: float = 0.1
+    total_share: float = 0.01
+    max_cells: int = 1 << 17
+
+    def __post_init__(self) -> None:
+        if self.max_cells < 1 or (self.rounds is not None and self.rounds < 1):
+            raise ParameterError("mwem-pgm: rounds and max_cells are whole numbers of at least 1")
+        for what in ("selection_share", "total_share"):
+            if not 0 < getattr(self, what) < 1:
+                raise ParameterError(f"mwem-pgm: {what} is {getattr(self, what)}; give a number between 0 and 1")
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        domain, ledger = table.domain, table.ledger
+        rounds = self.rounds or len(domain)
+        growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
+        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        table.measure((), rho=ledger.remaining * Fraction(self.total_share))
+        model = fit(table.released)
+        for done in range(rounds):
+            report("selecting and measuring", done, rounds)
+            clique = measure_worst(
+                table,
+                model,
+                small_growths(growth, workload.cliques, max_cells=self.max_cells * (done + 1) / rounds),
+                workload=workload,
+                rho=ledger.remaining / (rounds - done),
+                selection_share=self.selection_share,
+            )
+            growth = growth.with_clique(clique)
+            if done == rounds - 1:
+                fit = partial(engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+            model = fit(table.released, warm_start=model)
+        return model

@@ -1,0 +1,150 @@
+"""PrivBayes: a Bayesian network of low degree, chosen and measured family by family [Zhang et al. 2017]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from math import comb, prod, sqrt
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.error_bounds import L1_OF_NOISE
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.small_trees import small_growths
+from synthdp.inference.tree_growth import TreeGrowth
+from synthdp.mechanism import Mechanism, Report
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.scores import MarginalL1Error
+from synthdp.workload import Workload
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PrivBayes(Mechanism):
+    """A network of columns, each below the few earlier ones that it depends on most.
+
+    1. MEASURE all one-way marginals.
+    2. For one column after another SELECT, by the exponential mechanism, which column comes next
+       and which earlier ones are its parents, by the L1 distance of the family's marginal from
+       independence of child and parents (twice the paper's score R). MEASURE the family and
+       GENERATE, which tells the next round how parents depend on each other.
+    3. What is left, where no family was worth its noise, improves the one-way marginals.
+
+    Candidates are theta-useful families that keep the junction tree small and could not have one
+    more parent. The workload does not matter here.
+
+    Parameters
+    ----------
+    degree
+        Most parents of a column; fewer where they would make more than ``max_candidates`` families.
+    theta
+        Cells must hold at least ``theta`` times the expected noise on average, above 0.
+    one_way_share
+        Share of the budget for step 1, between 0 and 1.
+    selection_share
+        Share of each round's budget for its selection, between 0 and 1.
+    max_cells
+        Most cells of the junction tree, 8 bytes each in the model; early rounds may use a share in
+        proportion to the rounds done, a family an equal share.
+    max_candidates
+        Most families to choose from, if of several parents: with 100 columns most get one.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range.
+    """
+
+    name: ClassVar[str] = "privbayes"
+    reference: ClassVar[str] = "Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017, doi:10.1145/3134428"
+    degree: int = 3
+    theta: float = 4.0
+    one_way_share: float = 0.2
+    selection_share: float = 0.25
+    max_cells: int = 1 << 17
+    max_candidates: int = 4000
+
+    def __post_init__(self) -> None:
+        if min(self.degree, self.max_cells, self.max_candidates) < 1:
+            raise ParameterError("privbayes: degree, max_cells and max_candidates are whole numbers of at least 1")
+        if not self.theta > 0:
+            raise ParameterError(f"privbayes: theta is {self.theta}; give a number above 0, for instance 4")
+        for what in ("one_way_share", "selection_share"):
+            if not 0 < getattr(self, what) < 1:
+                raise ParameterError(f"privbayes: {what} is {getattr(self, what)}; give a number between 0 and 1")
+
+    def release(
+        self,
+        table: PrivateTable,
+        *,
+        workload: Workload,  # noqa: ARG002 - the paper's networks serve no workload in particular
+        engine: Estimator,
+        constraints: Sequence[Constraint] = (),
+        report: Report,
+    ) -> Model:
+        """Spend what is left of the table's budget and return a model of the table."""
+        domain, ledger = table.domain, table.ledger
+        most = len(domain) - 1
+        measure_columns(table, ledger.remaining * Fraction(self.one_way_share))
+        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        model = fit(table.released)
+        growth, placed = TreeGrowth(domain, (rule.clique for rule in constraints)), frozenset[str]()
+        for done in range(most):
+            report("choosing and measuring", round(100 * done / most), 100)
+            rho = ledger.remaining / (most - done)
+            for_selection = rho * Fraction(self.selection_share)
+            sigma = sqrt(ledger.adjacency.marginal_l2_squared / (2 * float(rho - for_selection)))
+            useful = min(model.total / (self.theta * L1_OF_NOISE * sigma), self.max_cells / most)
+            if not (families := self._families(domain, placed, useful)):
+                break
+            families = small_growths(growth, families, max_cells=self.max_cells * (done + 1) / most)
+            estimates = independent_families(model, with_most_parents(families))
+            family = table.select(list(estimates), score=MarginalL1Error(estimates), rho=for_selection)
+            table.measure(family, rho=rho - for_selection)
+            growth, placed = growth.with_clique(family), placed.union(family)
+            model = fit(table.released, warm_start=model)
+        if len(placed) < len(domain):
+            measure_columns(table, ledger.remaining)
+        fit = partial(engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+        return fit(table.released, warm_start=model)
+
+    def _families(self, domain: Domain, placed: frozenset[str], max_cells: float) -> list[Clique]:
+        """Parents that are placed already, and then one child that is not; at first all pairs."""
+        sizes = dict(zip(domain.attributes, domain.shape, strict=True))
+        if not placed:
+            return [(a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= max_cells]
+        earlier, children = [n for n in sizes if n in placed], [n for n in sizes if n not in placed]
+        families: list[Clique] = []
+        for degree in range(1, self.degree + 1):
+            if degree > 1 and len(families) + comb(len(earlier), degree) * len(children) > self.max_candidates:
+                break
+            for parents in combinations(earlier, degree):
+                n_cells = prod(sizes[name] for name in parents)
+                families += [(*parents, child) for child in children if n_cells * sizes[child] <= max_cells]
+        return families
+
+
+def measure_columns(table: PrivateTable, rho: Fraction) -> None:
+    """Measure all one-way marginals, with equal shares of ``rho``."""
+    for name in table.domain.attributes:
+        table.measure((name,), rho=rho / len(table.domain))
+
+
+def with_most_parents(families: Sequence[Clique]) -> list[Clique]:
+    """The families of which no other one is the same with one parent more; the child comes last."""
+    smaller = {(*fewer, child) for *parents, child in families for fewer in combinations(parents, len(parents) - 1)}
+    return [family for family in families if family not in smaller]
+
+
+def independent_families(model: Model, families: Sequence[Clique]) -> dict[Clique, NDArray[np.float64]]:
+    """Expected counts of families, were the child, which comes last, independent of its parents."""
+    parts = list(dict.fromkeys(part for family in families for part in (family[:-1], family[-1:])))
+    counts = dict(zip(parts, (factor.values for factor in model.marginals(parts)), strict=True))
+    return {family: np.multiply.outer(counts[family[:-1]], counts[family[-1:]] / model.total) for family in families}

@@ -1,0 +1,68 @@
+"""The one-shot clique tree: what it finds in planted tables, and how small it stays."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from synthdp.mechanisms.clique_tree import CliqueTree
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference.graphical_model import GraphicalModelEstimator
+from synthdp.inference.junction_tree import JunctionTree
+from synthdp.mechanism import silent
+from synthdp.privacy.events import Adjacency
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.table.codec import CodedTable
+from synthdp.table.sources import CodedSource
+from synthdp.workload import Workload
+
+
+def released(shape, rows, recipe):
+    domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
+    ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
+    table = PrivateTable(CodedSource(CodedTable(domain, rows)), ledger)
+    model = recipe.release(table, workload=Workload.default(domain), engine=GraphicalModelEstimator(), report=silent)
+    assert ledger.spent == ledger.budget
+    return model, [m.clique for m in table.released]
+
+
+def test_finds_a_planted_tree_and_a_planted_triple():
+    generator = np.random.default_rng(0)
+    a, b, u, v = (generator.integers(0, 2, 20_000) for _ in range(4))
+    c = a ^ b  # every pair of the three is independent
+    w = np.where(generator.random(20_000) < 0.9, u, 1 - u)
+    rows = (a, u, b, w, c, v)
+    model, measured = released((2,) * 6, rows, CliqueTree())
+    assert ("x0", "x2", "x4") in measured
+    assert any({"x1", "x3"} <= set(clique) for clique in measured)
+    joint = np.zeros((2, 2, 2))
+    np.add.at(joint, (a, b, c), 1)
+    assert np.abs(model.marginal(("x0", "x2", "x4")).values - joint).sum() < 0.05 * len(a)
+
+
+def test_keeps_the_tree_small_and_measures_no_pair_twice():
+    generator = np.random.default_rng(1)
+    hidden = generator.integers(0, 4, 20_000)
+    rows = tuple(np.where(generator.random(20_000) < 0.7, hidden, generator.integers(0, 4, 20_000)) for _ in range(8))
+    _, measured = released((4,) * 8, rows, CliqueTree(max_cells=300))
+    domain = Domain(tuple(f"x{i}" for i in range(8)), (4,) * 8)
+    assert JunctionTree.covering(domain, measured).n_cells() <= 300
+    pairs = [pair for clique in measured for pair in combinations(clique, 2)]
+    assert len(pairs) == len(set(pairs)) >= 7
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"max_cells": 0},
+        {"one_way_share": 0.0},
+        {"one_way_share": float("nan")},
+        {"selection_share": -0.1},
+        {"one_way_share": 0.6, "selection_share": 0.4},
+    ],
+)
+def test_refuses_parameters_out_of_range(arguments):
+    with pytest.raises(ParameterError, match="clique-tree: "):
+        CliqueTree(**arguments)

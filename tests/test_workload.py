@@ -1,0 +1,302 @@
+"""Workloads: what they hold, against brute force; files; and one-line refusals, before any record is read."""
+
+import json
+import re
+from itertools import chain, combinations
+from math import comb, inf, nan
+
+import numpy as np
+import pytest
+from cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthdp import commands
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.workload import LARGEST_DEFAULT, MOST_FOR_TRIPLES, SMALLEST_USE, Workload
+
+DOMAIN = Domain(("a", "b", "c", "d"), (2, 3, 4, 5))
+NAMES = st.sampled_from(DOMAIN.attributes)
+SETS = st.lists(NAMES, min_size=1, max_size=4, unique=True)
+WEIGHTS = st.floats(1e-3, 1e3)
+ENTRIES = st.lists(st.tuples(SETS, WEIGHTS), min_size=1, max_size=8)
+
+
+def in_order(names):
+    return tuple(name for name in DOMAIN.attributes if name in names)
+
+
+def subsets(names):
+    return chain.from_iterable(combinations(names, k) for k in range(1, len(names) + 1))
+
+
+# ---- what a workload holds
+
+
+@given(
+    st.integers(1, 6),
+    st.none() | NAMES,
+    st.none() | st.integers(1, 150),
+    st.permutations([("a", 2), ("b", 3), ("c", 9)]),
+)
+def test_all_k_way_holds_every_set_of_columns_that_is_wanted(k, target, max_cells, levels):
+    domain = Domain(*zip(*levels, ("d", 5), strict=True))
+    wanted = [
+        clique
+        for clique in combinations(domain.attributes, min(k, 4))
+        if (target is None or target in clique) and (max_cells is None or domain.size(clique) <= max_cells)
+    ]
+    if not wanted:
+        with pytest.raises(ParameterError, match="it is empty"):
+            Workload.all_k_way(domain, k, target=target, max_cells=max_cells)
+        return
+    workload = Workload.all_k_way(domain, k, target=target, max_cells=max_cells)
+    assert workload.weights == dict.fromkeys(wanted, 1.0)
+    assert workload.cliques == tuple(wanted)
+
+
+@given(ENTRIES)
+def test_sets_of_columns_come_in_any_order_and_add_up(entries):
+    workload = Workload.of(DOMAIN, [names for names, _ in entries], [weight for _, weight in entries])
+    expected = {}
+    for names, weight in entries:
+        expected[in_order(names)] = expected.get(in_order(names), 0.0) + weight
+    assert workload.weights == expected
+    assert Workload.of(DOMAIN, [names for names, _ in entries]).weights == {
+        clique: sum(in_order(names) == clique for names, _ in entries) for clique in expected
+    }
+    assert workload.checked(DOMAIN).weights == workload.weights
+    marginals = [{"columns": list(names), "weight": weight} for names, weight in entries]
+    assert Workload.from_dict(DOMAIN, {"marginals": marginals}).weights == expected
+
+
+@given(ENTRIES, SETS)
+def test_the_use_of_a_clique_is_what_it_has_in_common_with_each_marginal(entries, clique):
+    workload = Workload.of(DOMAIN, [names for names, _ in entries], [weight for _, weight in entries])
+    expected = sum(weight * len(set(clique) & set(names)) for names, weight in entries)
+    assert workload.weight_of(clique) == pytest.approx(expected)
+
+
+@given(ENTRIES, st.lists(SETS.map(in_order), min_size=1, unique=True))
+def test_relative_weights_follow_use_down_to_a_little(entries, cliques):
+    workload = Workload.of(DOMAIN, [names for names, _ in entries], [weight for _, weight in entries])
+    weights = workload.relative_weights(cliques)
+    uses = {clique: sum(w * len(set(clique) & set(names)) for names, w in entries) for clique in cliques}
+    largest = max(uses.values())
+    assert list(weights) == cliques
+    assert weights == pytest.approx({c: max(use / (largest or 1.0), SMALLEST_USE) for c, use in uses.items()})
+
+
+def test_relative_weights_of_nothing():
+    assert Workload.of(DOMAIN, ["a"]).relative_weights([]) == {}
+
+
+@given(ENTRIES)
+def test_downward_closure_is_every_subset_once_small_ones_first(entries):
+    closure = Workload.of(DOMAIN, [names for names, _ in entries]).downward_closure()
+    expected = {part for names, _ in entries for part in subsets(in_order(names))}
+    assert set(closure) == expected
+    assert len(closure) == len(expected)
+    assert [len(clique) for clique in closure] == sorted(len(clique) for clique in closure)
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "size", "n_marginals", "k"),
+    [
+        (1, 7, 1, 1),
+        (2, 7, 1, 2),
+        (5, 7, 10, 3),
+        (MOST_FOR_TRIPLES, 2, comb(MOST_FOR_TRIPLES, 3), 3),
+        (MOST_FOR_TRIPLES + 1, 2, comb(MOST_FOR_TRIPLES + 1, 2), 2),
+        (3, 102, 3, 2),  # triples have 1,061,208 cells, more than 2^20
+        (3, 101, 1, 3),
+        (3, 1025, 3, 1),  # and pairs 1,050,625
+    ],
+)
+def test_the_default_is_the_largest_marginals_that_are_not_too_many_or_too_large(n_columns, size, n_marginals, k):
+    domain = Domain(tuple(f"x{i}" for i in range(n_columns)), (size,) * n_columns)
+    for workload in (Workload.default(domain), Workload.parse(domain, None)):
+        assert len(workload.cliques) == n_marginals
+        assert {len(clique) for clique in workload.cliques} == {k}
+
+
+def test_the_default_leaves_out_what_is_too_large_only():
+    domain = Domain(("a", "b", "c", "d"), (LARGEST_DEFAULT // 8, 2, 2, 4))
+    assert Workload.default(domain).cliques == tuple(combinations("abcd", 3))
+    wider = Domain(("a", "b", "c", "d"), (LARGEST_DEFAULT // 4, 2, 2, 4))
+    assert Workload.default(wider).cliques == (("a", "b", "c"), ("b", "c", "d"))
+
+
+def test_it_says_how_many_marginals_it_holds():
+    assert repr(Workload.all_k_way(DOMAIN, 3)) == "<Workload of 4 marginals of up to 3 columns>"
+
+
+# ---- forms
+
+
+FORMS = {
+    "pairs": {"k": 2},
+    "with a column": {"k": 3, "target": "b"},
+    "small ones": {"k": 2, "max_cells": 12},
+    "listed": {"marginals": [{"columns": ["c", "a"], "weight": 2}, {"columns": ["b"]}]},
+    "nulls": {"k": 1, "target": None, "max_cells": None},
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_mappings_and_files_say_the_same(form, encoding, tmp_path):
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps(form), encoding=encoding)
+    expected = Workload.from_dict(DOMAIN, form).weights
+    for given_ in (form, path, str(path), Workload(expected)):
+        assert Workload.parse(DOMAIN, given_).weights == expected
+    assert Workload.from_dict(DOMAIN, FORMS["listed"]).weights == {("a", "c"): 2.0, ("b",): 1.0}
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 99])
+def test_a_text_says_how_many_columns(k):
+    assert Workload.parse(DOMAIN, f"{k}-way").weights == Workload.all_k_way(DOMAIN, k).weights
+
+
+# ---- refusals
+
+
+BAD_FORMS = {
+    "empty": ({}, "give either k or marginals"),
+    "both": ({"k": 2, "marginals": []}, "give either k or marginals"),
+    "unknown key": ({"k": 2, "weights": []}, "'weights' is unknown; known are k, marginals, max_cells, target"),
+    "k 0": ({"k": 0}, "k is 0"),
+    "k negative": ({"k": -1}, "k is -1"),
+    "k true": ({"k": True}, "k is True"),
+    "k fractional": ({"k": 2.0}, "k is 2.0; give a whole number"),
+    "k text": ({"k": "2"}, "k is '2'"),
+    "k null": ({"k": None}, "k is None"),
+    "max_cells 0": ({"k": 2, "max_cells": 0}, "max_cells is 0"),
+    "max_cells fractional": ({"k": 2, "max_cells": 1e6}, "max_cells is 1000000.0"),
+    "max_cells true": ({"k": 2, "max_cells": True}, "max_cells is True"),
+    "nothing as small": ({"k": 2, "max_cells": 1}, "it is empty; ask for at least one marginal"),
+    "unknown target": ({"k": 2, "target": "height"}, "'height'"),
+    "target no text": ({"k": 2, "target": 7}, "target is not a text"),
+    "no marginals": ({"marginals": []}, "it is empty"),
+    "marginals no list": ({"marginals": {"columns": ["a"]}}, "marginals is a list"),
+    "marginals and target": ({"marginals": [{"columns": ["a"]}], "target": "a"}, "stands alone"),
+    "marginal no object": ({"marginals": [["a", "b"]]}, "each marginal is"),
+    "marginal without columns": ({"marginals": [{"weight": 2}]}, "each marginal is"),
+    "marginal with more": ({"marginals": [{"columns": ["a"], "k": 2}]}, "each marginal is"),
+    "columns a text": ({"marginals": [{"columns": "ab"}]}, "columns is a list of names"),
+    "columns a number": ({"marginals": [{"columns": 5}]}, "columns is a list of names"),
+    "columns null": ({"marginals": [{"columns": None}]}, "columns is a list of names"),
+    "columns numbers": ({"marginals": [{"columns": [1, 2]}]}, "columns is a list of names"),
+    "columns empty": ({"marginals": [{"columns": []}]}, "name at least one"),
+    "column unknown": ({"marginals": [{"columns": ["a", "height"]}]}, "'height'"),
+    "column twice": ({"marginals": [{"columns": ["a", "a"]}]}, "a column repeats"),
+    "weight 0": ({"marginals": [{"columns": ["a"], "weight": 0}]}, "is 0.0; give a number above 0"),
+    "weight negative": ({"marginals": [{"columns": ["a"], "weight": -1}]}, "is -1.0; give a number above 0"),
+    "weight nan": ({"marginals": [{"columns": ["a"], "weight": nan}]}, "is nan"),
+    "weight inf": ({"marginals": [{"columns": ["a"], "weight": inf}]}, "is inf"),
+    "weight too large": ({"marginals": [{"columns": ["a"], "weight": 1e10}]}, "up to 1e9"),
+    "weight beyond floats": ({"marginals": [{"columns": ["a"], "weight": 10**400}]}, "up to 1e9"),
+    "weight true": ({"marginals": [{"columns": ["a"], "weight": True}]}, "weight is True"),
+    "weight text": ({"marginals": [{"columns": ["a"], "weight": "2"}]}, "weight is '2'"),
+}
+
+
+@pytest.mark.parametrize(("form", "message"), BAD_FORMS.values(), ids=BAD_FORMS)
+def test_wrong_descriptions_are_refused_in_one_line(form, message, tmp_path):
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps(form), encoding="utf-8")
+    for given_ in (form, path):
+        with pytest.raises(ParameterError, match=re.escape(message)) as caught:
+            Workload.parse(DOMAIN, given_)
+        assert len(str(caught.value).splitlines()) == 1
+
+
+BAD_FILES = {
+    "no JSON": b"{k: 2}",
+    "empty": b"",
+    "no object": b"[1, 2]",
+    "no UTF-8": b'{"k": "\xe9"}',
+    "endless": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES)
+def test_files_that_hold_no_workload_are_refused_in_one_line(content, tmp_path):
+    path = tmp_path / "workload.json"
+    path.write_bytes(content)
+    with pytest.raises(ParameterError, match="it holds no JSON object; see docs/workload"):
+        Workload.parse(DOMAIN, path)
+
+
+@pytest.mark.parametrize("name", ["none.json", ".", "2way", "way", "-1-way", "2-ways", "9" * 5000 + "-way"])
+def test_files_that_cannot_be_read_are_refused_in_one_line(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match=f"workload '{re.escape(name)}': it cannot be read"):
+        Workload.parse(DOMAIN, name)
+
+
+def test_objects_that_make_no_sense_are_refused():
+    for weights, message in (
+        ({}, "it is empty"),
+        ({(): 1.0}, "name at least one"),
+        ({("a", "a"): 1.0}, "each once"),
+        ({("a",): nan}, "give a number above 0"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            Workload(weights)
+    with pytest.raises(ParameterError, match="k is 0"):
+        Workload.all_k_way(DOMAIN, 0)
+    with pytest.raises(ParameterError, match="'height'"):
+        Workload({("height",): 1.0}).checked(DOMAIN)
+    assert np.isclose(Workload({("b", "a"): 1.0}).checked(DOMAIN).weights["a", "b"], 1.0)
+
+
+# ---- from the command line
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def certificate(place, *more):
+    options = ("--mechanism", "gaussian", "--force", *more)
+    outcome = invoke(*run_arguments(*options))
+    assert (outcome.code, outcome.err) == (0, "")
+    return json.loads((place / "out.csv.privacy.json").read_text(encoding="utf-8"))
+
+
+def test_a_run_measures_what_the_workload_asks_for(place):
+    assert certificate(place, "--workload", "2-way")["workload"] == {"n_marginals": 3, "columns_at_most": 2}
+    assert certificate(place)["workload"] == {"n_marginals": 1, "columns_at_most": 3}
+    (place / "workload.json").write_text('{"k": 2, "target": "age"}', encoding="utf-8")
+    events = certificate(place, "--workload", "workload.json")["events"]
+    pairs = [set(event["columns"]) for event in events if len(event["columns"]) == 2]
+    assert sorted(map(sorted, pairs)) == [["age", "code"], ["age", "town"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0-way", "workload: k is 0"),
+        ("pairs", "workload 'pairs': it cannot be read"),
+        ("schema.json", "'fields' is unknown"),
+        ("in.csv", "it holds no JSON object"),
+        ("height.json", "'height'"),
+    ],
+)
+def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message, place, monkeypatch):
+    def read(*_arguments, **_options):
+        pytest.fail("records were read")
+
+    monkeypatch.setattr(commands, "encode_rows", read)
+    (place / "height.json").write_text('{"marginals": [{"columns": ["height"]}]}', encoding="utf-8")
+    before = names_in(place)
+    outcome = invoke(*run_arguments("--workload", text))
+    assert_one_line(outcome, 2)
+    assert message in outcome.err
+    assert names_in(place) == before
