@@ -29,6 +29,7 @@ _EXAMPLES = """examples:
   synthdp sample people.synthdp -o more.csv --rows 1000000
   synthdp show synthetic.csv.privacy.json
   synthdp schema draft people.csv -o schema.json
+  synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted"""
 
@@ -209,3 +210,10 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("input", metavar="IN", help="table: .csv, .csv.gz, .parquet, or -")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    parser = _command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")
+    parser.set_defaults(handler="check_command")
+    parser.add_argument("schema", metavar="SCHEMA", help="schema file (JSON)")
+    parser.add_argument("--epsilon", type=float, help="expect the noise of this budget; with --delta")
+    parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument("--rows", type=int, metavar="N", help="public guess of the number of records, never a count")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")

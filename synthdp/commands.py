@@ -21,6 +21,7 @@ from synthdp.cli import PAID_FOR
 from synthdp.errors import DataFileError, ParameterError
 from synthdp.progress import Progress
 from synthdp.release import Release
+from synthdp.schema_check import describe_check
 from synthdp.show import describe
 from synthdp.synthesis import Synthesis
 from synthdp.table.files import encode_rows, open_table
@@ -92,6 +93,13 @@ def draft_command(options: argparse.Namespace) -> None:
     sys.stderr.write(f"synthdp: {draft['synthdp']['note']}\n")
 
 
+def check_command(options: argparse.Namespace) -> None:
+    """``synthdp schema check``: opens nothing but the schema."""
+    _check_rows(options.rows, least=1)
+    content, text = describe_check(options.schema, epsilon=options.epsilon, delta=options.delta, rows=options.rows)
+    _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
+
+
 def _write_sample(synthesis: Synthesis, options: argparse.Namespace, progress: Progress) -> None:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
     progress("sampling", 0, 2)
@@ -136,8 +144,7 @@ def _print(text: str) -> None:
 
 def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save: str | None) -> None:
     """Refuse what cannot be written, before anything is read or paid for."""
-    if options.rows is not None and not 0 <= options.rows <= MAX_ROWS:
-        raise ParameterError(f"--rows is {options.rows}; give 0 or more, and at most {MAX_ROWS}")
+    _check_rows(options.rows, least=0)
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     file_format(options.output)
@@ -150,6 +157,11 @@ def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save
     _check_distinct(outputs, inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
+
+
+def _check_rows(rows: int | None, *, least: int) -> None:
+    if rows is not None and not least <= rows <= MAX_ROWS:
+        raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {MAX_ROWS}")
 
 
 def _check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:

@@ -103,10 +103,10 @@ def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
 def _statement(content: Mapping[str, Any]) -> str:
     if content["accounting"] is None:  # measurements of another system
         facts = [("made by", f"{content['software']}, {content['engine']['name']}")]
-        table = _shortened(("measurement", "noise"), [_measurement_row(each) for each in content["measurements"]])
+        table = shortened_table(("measurement", "noise"), [_measurement_row(each) for each in content["measurements"]])
     else:
         facts = _accounted(content)
-        table = _shortened(("event", "what", "noise", "rho"), [_event_row(event) for event in content["events"]])
+        table = shortened_table(("event", "what", "noise", "rho"), [_event_row(event) for event in content["events"]])
     facts = [("guarantee", content["guarantee"]), *facts, ("schema", f"sha256 {content['schema']['sha256']}")]
     facts += [("caution", text) for text in content.get("cautions", ())]
     if not content["complete"]:
@@ -176,10 +176,19 @@ def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return event["event"], what, noise, f"{event['rho']:.4g}"
 
 
-def _shortened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of the first rows, and how many more there are."""
-    more = len(rows) - _LONGEST
-    return _table(header, rows[:_LONGEST]) + (f"\n... and {more} more; --json lists them" if more > 0 else "")
+def shortened_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of the first rows under a header, and how many more there are."""
+    return _table(header, rows[:_LONGEST]) + _more(len(rows))
+
+
+def shortened(lines: Sequence[str]) -> str:
+    """The first lines, and how many more there are."""
+    return "\n".join(lines[:_LONGEST]) + _more(len(lines))
+
+
+def _more(n_lines: int) -> str:
+    more = n_lines - _LONGEST
+    return f"\n... and {more} more; --json lists them" if more > 0 else ""
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -27,7 +27,6 @@ WORDS |= {"synthdp.constraint", "synthdp.workload", "synthdp.allocation", "synth
 WORDS |= {"synthdp.measurement_plan"}
 KERNEL_DOOR = {"synthdp.privacy.private_table", "synthdp.mechanism", "synthdp.error_bounds", "synthdp.worst_marginal"}
 KERNEL_DOOR |= {"synthdp.batch_selection"}
-KERNEL_DOOR |= {"synthdp.batch_selection"}
 DOORS = {
     "synthdp",
     "synthdp.cli",
@@ -37,6 +36,7 @@ DOORS = {
     "synthdp.archive",
     "synthdp.external",
     "synthdp.show",
+    "synthdp.schema_check",
 }
 DOORS |= {"synthdp.progress", "synthdp.registry", "synthdp.__main__"}
 THIRD_PARTY = {

@@ -17,7 +17,7 @@ from synthdp.workload import Workload
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS = ROOT / "docs/recipes.md", ROOT / "docs/workload.md"
-COMMANDS = ("run", "sample", "show", "schema draft")
+COMMANDS = ("run", "sample", "show", "schema draft", "schema check")
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")

@@ -8,7 +8,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.estimator import Estimator, Model, check_problem
 from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.junction_tree import JunctionTree, fit_bytes
 from synthdp.inference.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.mirror_descent import Progress
 from synthdp.measurement import LinearMeasurement
@@ -41,7 +41,7 @@ class AutoEstimator(Estimator):
         """The engine for these measurements, and why."""
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
         n_cells = JunctionTree.covering(domain, cliques).n_cells()
-        size = f"the junction tree has {n_cells} cells"
+        size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
         if n_cells <= self.max_cells:
             exact = GraphicalModelEstimator(max_cells=self.max_cells)
             return exact, f"{exact.name}: {size}, at most {self.max_cells} are allowed"

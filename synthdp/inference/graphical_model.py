@@ -31,7 +31,7 @@ from synthdp.inference.estimator import (
     check_sample_size,
     check_slice,
 )
-from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.junction_tree import JunctionTree, fit_bytes
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.marginal_oracle import MarginalOracle
 from synthdp.inference.mirror_descent import FitStatus, MirrorDescent, Progress
@@ -234,7 +234,8 @@ class GraphicalModelEstimator(Estimator):
         tree = JunctionTree.covering(domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)])
         if tree.n_cells() > self.max_cells:
             raise ModelTooLargeError(
-                f"graphical-model: the junction tree has {tree.n_cells()} cells, at most {self.max_cells} are allowed; "
+                f"graphical-model: the junction tree has {tree.n_cells()} cells and a fit would take about "
+                f"{fit_bytes(tree.n_cells()) / 1e6:.0f} MB, at most {self.max_cells} cells are allowed; "
                 "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
             )
         return fit_potentials(
