@@ -4,6 +4,7 @@ Run ``python benchmarks/speed.py`` alone on the machine.
 Counting and sampling need discretised Adult (see ``recipes.py``) and are left out if it is not there.
 """
 
+import argparse
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ REPEATS = 5
 
 
 def main() -> None:
+    argparse.ArgumentParser(description="Speed of the parts, each alone on the machine.").parse_args()
     print("exact discrete Gaussian noise, million samples a CPU second (best of 5)")
     for sigma in (1, 50, 1000, 10_000, 100_000):
         size = 2_000_000 if sigma <= 1000 else 200_000

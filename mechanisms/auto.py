@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import ClassVar, final
 
 from synthdp.allocation import Demand, measurement_shares
-from synthdp.batch_selection import grown_batch, noisy_demands
+from synthdp.batch_selection import grown_batch, least_rho, noisy_demands
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.errors import ParameterError
@@ -17,6 +17,7 @@ from synthdp.inference.shrinkage import without_noisy_interactions
 from synthdp.inference.tree_growth import TreeGrowth
 from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.accountant import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.workload import Workload
 
@@ -58,7 +59,7 @@ class Auto(Mechanism):
     Raises
     ------
     ParameterError
-        If a parameter is out of range.
+        If a parameter is out of range, or the budget too small for the noise that the accounting asks for.
     """
 
     name: ClassVar[str] = "auto"
@@ -94,12 +95,13 @@ class Auto(Mechanism):
         """Spend what is left of the table's budget and return a model of the table."""
         domain, budget = table.domain, table.ledger.remaining
         columns = workload.relative_weights((name,) for name in domain.attributes)
-        for clique, share in measurement_shares(domain, columns).items():
+        shares, closure = measurement_shares(domain, columns), workload.downward_closure()
+        self._check_budget(table.ledger, min(shares.values()), closure)
+        for clique, share in shares.items():
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
         fit = partial(engine.rough().estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
         model, rest = fit(table.released), table.ledger.remaining - budget * sum(map(Fraction, self.scoring_shares))
-        growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
-        closure = workload.downward_closure()
+        least, growth = least_rho(table.ledger), TreeGrowth(domain, (constraint.clique for constraint in constraints))
         candidates = [clique for clique in closure if len(clique) <= 2]
         weights = [Fraction(weight) / sum(map(Fraction, self.round_weights)) for weight in self.round_weights]
         for number, (scoring, weight) in enumerate(zip(self.scoring_shares, weights, strict=True)):
@@ -109,11 +111,23 @@ class Auto(Mechanism):
             if number == 0:
                 candidates = self._promising(closure, demands)
             most = self.max_cells * float(sum(weights[: number + 1])) ** 0.5
-            growth, batch = grown_batch(growth, demands, max_cells=most, rho=rest * weight)
+            growth, batch = grown_batch(growth, demands, max_cells=most, rho=rest * weight, least=least)
             for clique, rho in batch.items():
                 table.measure(clique, rho=rho)
             model = fit(without_noisy_interactions(domain, table.released), warm_start=model)
         return model
+
+    def _check_budget(self, ledger: PrivacyLedger, smallest_share: Fraction, closure: Sequence[Clique]) -> None:
+        """Refuse, before anything is paid for, a budget whose noise could not be drawn (`least_rho`)."""
+        # The n errors of a round have noise of n times the variance of one.
+        n_candidates = min(len(closure), max(self.max_candidates, sum(len(clique) <= 2 for clique in closure)))
+        scores = ledger.adjacency.marginal_l1**2 * Fraction(n_candidates, ledger.adjacency.marginal_l2_squared)
+        affordable = min(Fraction(self.one_way_share) * smallest_share, Fraction(min(self.scoring_shares)) / scores)
+        if ledger.remaining * affordable < least_rho(ledger):
+            raise ParameterError(
+                f"epsilon is {ledger.epsilon}; that is too little for auto with accounting "
+                f"{ledger.accounting.value!r}; give more, or accounting 'zcdp'"
+            )
 
     def _promising(self, closure: Sequence[Clique], demands: Mapping[Clique, Demand]) -> list[Clique]:
         """Small candidates, and the larger ones whose pairs depend most, as long as there is room."""

@@ -16,7 +16,7 @@ from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.refinement import estimate_refined
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.mechanism import Mechanism, Report
-from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.private_table import MAX_CELLS, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.rare_levels import merged_rare_levels
 from synthdp.workload import Workload
@@ -31,7 +31,7 @@ class MST(Mechanism):
        would be noise as well.
     2. SELECT d - 1 pairs that form a spanning tree, each by the exponential mechanism among the
        pairs that join two components, by how far the pair is from independence, weighted by its
-       use for the workload.
+       use for the workload. Pairs of more than 2^27 cells, too many to count, are left out.
     3. MEASURE those pairs over the merged levels, and GENERATE.
 
     Parameters
@@ -73,35 +73,39 @@ class MST(Mechanism):
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes, budget = table.domain.attributes, table.ledger.remaining
-        n_pairs = len(attributes) - 1
-        rho = budget * Fraction(self.one_way_share) if n_pairs else budget
+        candidates = [pair for pair in all_k_way(attributes, 2) if table.domain.size(pair) <= MAX_CELLS]
+        rho = budget * Fraction(self.one_way_share) if candidates else budget
         for done, name in enumerate(attributes):
             report("measuring columns", done, len(attributes))
             table.measure((name,), rho=rho / len(attributes))
         coarsening = merged_rare_levels(table.released, self.rare_threshold, constraints)
-        if n_pairs:
-            pairs = self._select(table, budget * Fraction(self.selection_share), coarsening, workload, report)
-            rho = table.ledger.remaining / n_pairs
+        if candidates:
+            rho = budget * Fraction(self.selection_share)
+            pairs = self._select(table, candidates, rho, coarsening, workload, report)
+            rho = table.ledger.remaining / len(pairs)
             for done, pair in enumerate(pairs):
-                report("measuring pairs", done, n_pairs)
+                report("measuring pairs", done, len(pairs))
                 table.measure(pair, rho=rho, coarsening=coarsening)
         fitting = partial(report, "fitting")
         return estimate_refined(engine, table.domain, table.released, constraints=constraints, progress=fitting)
 
     @staticmethod
     def _select(
-        table: PrivateTable, rho: Fraction, coarsening: Coarsening, workload: Workload, report: Report
+        table: PrivateTable,
+        pairs: Sequence[Clique],
+        rho: Fraction,
+        coarsening: Coarsening,
+        workload: Workload,
+        report: Report,
     ) -> list[Clique]:
-        """A spanning tree of pairs, one exponential mechanism an edge."""
-        pairs = all_k_way(table.domain.attributes, 2)
+        """A spanning tree (or forest, where pairs are missing) of pairs, one exponential mechanism an edge."""
         estimates = independent_pairs(pairs, table.released, coarsening)
         score = MarginalL1Error(estimates, coarsening, weights=workload.relative_weights(pairs))
         component = {name: name for name in table.domain.attributes}
         n_edges = len(table.domain) - 1
         tree: list[Clique] = []
-        while len(tree) < n_edges:
+        while joining := [(a, b) for a, b in pairs if component[a] != component[b]]:
             report("selecting pairs", len(tree), n_edges)
-            joining = [(a, b) for a, b in pairs if component[a] != component[b]]
             a, b = table.select(joining, score=score, rho=rho / n_edges)
             tree.append((a, b))
             old, new = component[b], component[a]

@@ -72,7 +72,10 @@ def water_filled(amplitudes: Sequence[float], half_costs: Sequence[float], budge
     n_parts = max(int(np.count_nonzero(first_returns[order] > prices * (1 - 1e-12))), 1)
     price = float(prices[n_parts - 1])
     shares = np.maximum(scales * ((first_returns / price) ** (2 / 3) - 1), 0.0)
-    return shares * (budget / shares.sum()), price
+    total = float(shares.sum())
+    if total == 0:  # rounding swallows a budget that is tiny next to the costs: the best part gets it all
+        shares[order[0]] = total = 1.0
+    return shares * (budget / total), price
 
 
 @final

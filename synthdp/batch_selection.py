@@ -13,6 +13,8 @@ from synthdp.cliques import Clique
 from synthdp.error_bounds import L1_OF_NOISE
 from synthdp.inference.estimator import Model
 from synthdp.inference.tree_growth import TreeGrowth
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise import MAX_SIGMA_SQUARED
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.workload import Workload
@@ -74,15 +76,26 @@ def noisy_demands(
     return demands
 
 
+def least_rho(ledger: PrivacyLedger) -> Fraction:
+    """The least that a measurement may cost: noise has to stay small enough to be drawn."""
+    return Fraction(ledger.adjacency.marginal_l2_squared, 2 * MAX_SIGMA_SQUARED[ledger.accounting.noise])
+
+
 def grown_batch(
-    growth: TreeGrowth, demands: Mapping[Clique, Demand], *, max_cells: float, rho: Fraction
+    growth: TreeGrowth,
+    demands: Mapping[Clique, Demand],
+    *,
+    max_cells: float,
+    rho: Fraction,
+    least: Fraction = Fraction(0),
 ) -> tuple[TreeGrowth, dict[Clique, Fraction]]:
     """The batch to measure with ``rho``, the best candidates first, as long as the junction tree stays small.
 
     What a candidate's error exceeds that of a marginal inside of it by, at right angles, is all
     that it adds once the smaller one is measured. Candidates whose first return is below the
     marginal return of the batch would get nothing and are left out (`water_filled`). Without
-    any demand, the columns are measured once more.
+    any demand, the columns are measured once more. Parts below ``least`` (`least_rho`) are left out, but
+    for the largest.
 
     Returns
     -------
@@ -106,6 +119,8 @@ def grown_batch(
     parts = {clique: Fraction(share) for clique, share in zip(chosen, shares, strict=True) if share > 0}
     if not parts:
         parts = measurement_shares(growth.domain, {(name,): 1.0 for name in growth.domain.attributes})
+    smallest = min(least / rho * sum(parts.values()), max(parts.values()))
+    parts = {clique: part for clique, part in parts.items() if part >= smallest}
     total = sum(parts.values())
     return growth, {clique: rho * part / total for clique, part in parts.items()}
 

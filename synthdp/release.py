@@ -25,6 +25,9 @@ from synthdp.table.sources import CodedSource
 from synthdp.version import __version__
 from synthdp.workload import Workload
 
+SMALLEST_GDP_BUDGET = 1e-4
+"""Rho below which zCDP is used unless asked otherwise: its discrete noise may be as large as need be."""
+
 
 def synthesize(
     data: pd.DataFrame,
@@ -67,7 +70,8 @@ def synthesize(
     accounting
         The theorem behind the guarantee: ``"zcdp"``, or ``"gdp"`` (Gaussian DP), which gives the
         same guarantee for 4 to 10 % less noise but suits recipes with Gaussian noise only. By
-        default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`).
+        default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`), but
+        ``"zcdp"`` for budgets so small that the noise of ``"gdp"`` might be too large to be drawn.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -137,7 +141,10 @@ class Release:
         self._engine.check_domain(schema.domain)
         self._workload = Workload.parse(schema.domain, workload)
         check_possible(schema.domain, schema.constraints)
-        settled = self._mechanism.default_accounting if accounting is None else as_accounting(accounting)
+        if accounting is None:
+            settled = _default_accounting(self._mechanism, epsilon=epsilon, delta=delta)
+        else:
+            settled = as_accounting(accounting)
         if settled is Accounting.GDP and not self._mechanism.is_gaussian:
             raise ParameterError(
                 f"accounting is 'gdp' but {self._mechanism.name} selects by the exponential mechanism; give 'zcdp'"
@@ -202,6 +209,14 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
     except ValueError:
         names = " or ".join(repr(known.value) for known in Adjacency)
         raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
+
+
+def _default_accounting(mechanism: Mechanism, *, epsilon: float, delta: float) -> Accounting:
+    """The accounting that a mechanism is meant for, as far as the budget allows for its noise."""
+    wanted = mechanism.default_accounting
+    if wanted is Accounting.GDP and wanted.rho(epsilon=epsilon, delta=delta) < SMALLEST_GDP_BUDGET:
+        return Accounting.ZCDP
+    return wanted
 
 
 def as_accounting(accounting: str | Accounting) -> Accounting:

@@ -69,6 +69,12 @@ def test_parts_that_get_something_have_the_same_return_and_no_other_has_more(dem
             assert np.isclose(slope, demand.first_return)
 
 
+def test_a_budget_that_rounding_swallows_goes_to_the_best_part():
+    shares, price = water_filled([1.0, 2.0], [1e30, 1e30], 1e-12)
+    assert shares.tolist() == [0.0, 1e-12]
+    assert np.isclose(price, 1e-30)
+
+
 @given(DEMANDS, POSITIVE, SEEDS)
 def test_no_other_split_takes_off_more_error(demands, budget, seed):
     shares, _ = water_filled([d.weight * d.error for d in demands], [d.half for d in demands], budget)

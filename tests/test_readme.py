@@ -148,7 +148,10 @@ def test_every_recipe_is_described_with_its_engine_and_accounting():
 @needs_pages
 def test_readme_names_every_recipe_and_engine_and_no_other():
     text = PAGES[0].read_text(encoding="utf-8")
-    mechanisms, engines = text.split("- `mechanism=`: ")[1].split("docs/recipes")[0], text.split("| engine |")[1]
+    mechanisms, engines = (
+        text.split("- `mechanism=`: ")[1].split("docs/recipes")[0],
+        text.split("| engine |")[1].split("\n\n")[0],
+    )
     assert set(re.findall(r"`([a-z-]+)`", mechanisms)) == set(MECHANISMS)
     first_cells = "".join(line.split("|")[1] for line in engines.splitlines() if line.startswith("| `"))
     assert set(re.findall(r"`([a-z-]+)`", first_cells)) == set(ENGINES)

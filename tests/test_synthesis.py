@@ -305,3 +305,12 @@ def test_a_slice_and_partial_records(synthesis):
         synthesis.sample(3, where={"code": ["09"]})
     with pytest.raises(SchemaError, match="'height'"):
         synthesis.sample(3, where={"height": [1]})
+
+
+@pytest.mark.parametrize(("epsilon", "currency"), [(1.0, "gdp"), (0.01, "zcdp")])
+def test_auto_uses_gaussian_dp_while_its_noise_can_be_drawn(epsilon, currency):
+    frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
+    levels = {"enum": ["no", "yes"], "required": True}
+    schema = {"fields": [{"name": "smoker", "type": "string", "constraints": levels}]}
+    certificate = synthdp.synthesize(frame, schema, epsilon=epsilon, delta=1e-9).certificate
+    assert certificate["accounting"]["currency"] == currency
