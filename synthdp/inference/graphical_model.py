@@ -234,8 +234,8 @@ class GraphicalModelEstimator(Estimator):
         tree = JunctionTree.covering(domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)])
         if tree.n_cells() > self.max_cells:
             raise ModelTooLargeError(
-                f"graphical-model: the junction tree has {tree.n_cells()} cells and a fit would take about "
-                f"{fit_bytes(tree.n_cells()) / 1e6:.0f} MB, at most {self.max_cells} cells are allowed; "
+                f"graphical-model: the junction tree has {tree.n_cells()} cells, at most {self.max_cells} are allowed "
+                f"(a fit would take about {fit_bytes(tree.n_cells()) / 1e6:.0f} MB); "
                 "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
             )
         return fit_potentials(
