@@ -11,7 +11,7 @@ from synthdp.measurement_plan import planned_shares
 from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.residuals import best_linear_estimates
-from synthdp.workload import SMALLEST_USE, Workload
+from synthdp.workload import MOST_MEASURED, SMALLEST_USE, Workload
 
 
 @final
@@ -45,6 +45,7 @@ class Gaussian(Mechanism):
         report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
+        workload.check_cells(table.domain, MOST_MEASURED)
         domain, budget = table.domain, table.ledger.remaining
         weights = dict(workload.weights)
         little = SMALLEST_USE * max(weights.values())

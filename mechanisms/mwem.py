@@ -11,7 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.workload import Workload
+from synthdp.workload import MOST_MEASURED, Workload
 from synthdp.worst_marginal import measure_worst
 
 
@@ -68,6 +68,7 @@ class MWEM(Mechanism):
         report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
+        workload.check_cells(table.domain, MOST_MEASURED)
         ledger, rounds = table.ledger, self.rounds or len(table.domain)
         fit = partial(engine.rough().estimate, table.domain, constraints=constraints)
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))

@@ -21,6 +21,8 @@ SMALLEST_USE = 0.05
 """Even what the workload does not ask for is used a little: other marginals depend on it."""
 LARGEST_DEFAULT = 1 << 20
 MOST_FOR_TRIPLES = 40
+MOST_MEASURED = 1 << 24
+"""Most cells of a marginal that is measured whole: 128 MB of counts."""
 _KEYS = {"k", "target", "max_cells", "marginals"}
 
 
@@ -137,6 +139,15 @@ class Workload:
     def checked(self, domain: Domain) -> "Workload":
         """The same with cliques in the order of a domain; raises `ParameterError` if an attribute is unknown to it."""
         return Workload.of(domain, self.weights, self.weights.values())
+
+    def check_cells(self, domain: Domain, most: int) -> None:
+        """Raise `ParameterError` if a marginal has more cells than a recipe that measures all of them can bear."""
+        for clique in self.weights:
+            if (n_cells := domain.size(clique)) > most:
+                raise ParameterError(
+                    f"workload: {clique} has {n_cells} cells, at most {most} can be measured whole; "
+                    "leave it out, or set max_cells"
+                )
 
     @classmethod
     def from_dict(cls, domain: Domain, content: Mapping[str, Any]) -> Self:

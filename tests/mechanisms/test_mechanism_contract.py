@@ -229,3 +229,12 @@ def test_merged_rare_levels_leaves_a_single_rare_level_alone():
 def test_mst_refuses_parameters_out_of_range(arguments):
     with pytest.raises(ParameterError, match="mst: "):
         MST(**arguments)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "mwem"])
+def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(name):
+    table = private_table((200, 200, 200, 200), 10)
+    workload = Workload.of(table.domain, [table.domain.attributes])
+    with pytest.raises(ParameterError, match="1600000000 cells"):
+        mechanism_named(name).release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+    assert table.ledger.spent == 0
