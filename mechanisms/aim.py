@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import inf, sqrt
+from math import sqrt
 from typing import ClassVar, final
 
 import numpy as np
@@ -14,8 +14,9 @@ from synthdp.constraint import Constraint
 from synthdp.error_bounds import Choice, error_bounds
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.small_trees import small_growths
 from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report
+from synthdp.mechanism import Mechanism, Report, check_shares
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.workload import Workload
@@ -60,8 +61,7 @@ class AIM(Mechanism):
     def __post_init__(self) -> None:
         if self.max_cells < 1 or self.rounds_per_attribute < 1:
             raise ParameterError("aim: max_cells and rounds_per_attribute are whole numbers of at least 1")
-        if not 0 < self.selection_share < 1:
-            raise ParameterError(f"aim: selection_share is {self.selection_share}; give a number between 0 and 1")
+        check_shares(self, "selection_share")
 
     def release(
         self,
@@ -88,9 +88,7 @@ class AIM(Mechanism):
             is_last = ledger.remaining < 2 * rho
             rho = ledger.remaining if is_last else rho
             limit = self.max_cells * float(1 - (ledger.remaining - rho) / budget)
-            sizes = growth.n_cells_with(candidates, max_cells=max(limit, growth.n_cells()))
-            small = [clique for clique, size in zip(candidates, sizes, strict=True) if size < inf]
-            choice = self._choose(table, model, workload, small, rho)
+            choice = self._choose(table, model, workload, small_growths(growth, candidates, max_cells=limit), rho)
             table.measure(choice.clique, rho=ledger.remaining if is_last else rho * (1 - share))
             growth = growth.with_clique(choice.clique)
             model = fit(table.released, warm_start=model)

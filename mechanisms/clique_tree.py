@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
 from itertools import combinations
-from math import comb, inf, pi, sqrt
+from math import comb, inf, sqrt
 from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.allocation import Demand, measurement_shares, predicted_error, water_filled
+from synthdp.allocation import Demand, demands_filled, measurement_shares, predicted_error
 from synthdp.cliques import Clique, all_k_way
 from synthdp.constraint import Constraint
+from synthdp.error_bounds import L1_OF_NOISE
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.shrinkage import one_way_shares
@@ -114,7 +115,7 @@ class CliqueTree(Mechanism):
         errors = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
         adjacency, weights = table.ledger.adjacency, workload.relative_weights(candidates)
         stddev = adjacency.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
-        unit = sqrt(2 / pi * adjacency.marginal_l2_squared)
+        unit = L1_OF_NOISE * sqrt(adjacency.marginal_l2_squared)
         return {
             c: Demand(weight=weights[c], error=max(errors[c] - stddev, _LEAST_ERROR), unit=unit * domain.size(c))
             for c in candidates
@@ -135,6 +136,5 @@ class CliqueTree(Mechanism):
                 growth = growth.with_clique(clique)
                 known |= inside
                 chosen[clique] = demands[clique]
-                amplitudes = [demand.weight * demand.error for demand in chosen.values()]
-                shares, price = water_filled(amplitudes, [demand.half for demand in chosen.values()], budget)
+                shares, price = demands_filled(chosen.values(), budget)
         return {clique: float(rho) for clique, rho in zip(chosen, shares, strict=True) if rho > 0}

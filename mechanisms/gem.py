@@ -7,9 +7,8 @@ from functools import partial
 from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
-from synthdp.mechanism import Mechanism, Report
+from synthdp.mechanism import Mechanism, Report, check_counts, check_shares
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.workload import Workload
 from synthdp.worst_marginal import measure_worst
@@ -55,12 +54,10 @@ class GEM(Mechanism):
     max_cells: int = 1 << 17
 
     def __post_init__(self) -> None:
-        for what in ("rounds", "max_cells"):
-            if getattr(self, what) is not None and getattr(self, what) < 1:
-                raise ParameterError(f"gem: {what} is {getattr(self, what)}; give a whole number of at least 1")
-        for what in ("one_way_share", "selection_share"):
-            if not 0 < getattr(self, what) < 1:
-                raise ParameterError(f"gem: {what} is {getattr(self, what)}; give a number between 0 and 1")
+        check_counts(self, "max_cells")
+        if self.rounds is not None:
+            check_counts(self, "rounds")
+        check_shares(self, "one_way_share", "selection_share")
 
     def release(
         self,

@@ -7,9 +7,8 @@ from functools import partial
 from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
-from synthdp.mechanism import Mechanism, Report
+from synthdp.mechanism import Mechanism, Report, check_counts, check_shares
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.workload import MOST_MEASURED, Workload
 from synthdp.worst_marginal import measure_worst
@@ -52,11 +51,9 @@ class MWEM(Mechanism):
     total_share: float = 0.01
 
     def __post_init__(self) -> None:
-        if self.rounds is not None and self.rounds < 1:
-            raise ParameterError(f"mwem: rounds is {self.rounds}; give a whole number of at least 1")
-        for what in ("selection_share", "total_share"):
-            if not 0 < getattr(self, what) < 1:
-                raise ParameterError(f"mwem: {what} is {getattr(self, what)}; give a number between 0 and 1")
+        if self.rounds is not None:
+            check_counts(self, "rounds")
+        check_shares(self, "selection_share", "total_share")
 
     def release(
         self,

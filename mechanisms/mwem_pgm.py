@@ -11,7 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.small_trees import small_growths
 from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report
+from synthdp.mechanism import Mechanism, Report, check_shares
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.workload import Workload
 from synthdp.worst_marginal import measure_worst
@@ -56,9 +56,7 @@ class MWEMPGM(Mechanism):
     def __post_init__(self) -> None:
         if self.max_cells < 1 or (self.rounds is not None and self.rounds < 1):
             raise ParameterError("mwem-pgm: rounds and max_cells are whole numbers of at least 1")
-        for what in ("selection_share", "total_share"):
-            if not 0 < getattr(self, what) < 1:
-                raise ParameterError(f"mwem-pgm: {what} is {getattr(self, what)}; give a number between 0 and 1")
+        check_shares(self, "selection_share", "total_share")
 
     def release(
         self,

@@ -19,7 +19,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.small_trees import small_growths
 from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report
+from synthdp.mechanism import Mechanism, Report, check_shares
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.workload import Workload
@@ -76,9 +76,7 @@ class PrivBayes(Mechanism):
             raise ParameterError("privbayes: degree, max_cells and max_candidates are whole numbers of at least 1")
         if not self.theta > 0:
             raise ParameterError(f"privbayes: theta is {self.theta}; give a number above 0, for instance 4")
-        for what in ("one_way_share", "selection_share"):
-            if not 0 < getattr(self, what) < 1:
-                raise ParameterError(f"privbayes: {what} is {getattr(self, what)}; give a number between 0 and 1")
+        check_shares(self, "one_way_share", "selection_share")
 
     def release(
         self,

@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import ceil, sqrt
+from math import ceil
 from typing import ClassVar, final
 
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
-from synthdp.error_bounds import L1_OF_NOISE
-from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
-from synthdp.mechanism import Mechanism, Report
+from synthdp.mechanism import Mechanism, Report, check_counts, check_shares
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
 from synthdp.workload import Workload
+from synthdp.worst_marginal import mending_score
 
 
 @final
@@ -63,12 +61,8 @@ class RAP(Mechanism):
     max_cells: int = 1 << 17
 
     def __post_init__(self) -> None:
-        for what in ("rounds", "marginals_per_round", "max_cells"):
-            if getattr(self, what) < 1:
-                raise ParameterError(f"rap: {what} is {getattr(self, what)}; give a whole number of at least 1")
-        for what in ("one_way_share", "selection_share"):
-            if not 0 < getattr(self, what) < 1:
-                raise ParameterError(f"rap: {what} is {getattr(self, what)}; give a number between 0 and 1")
+        check_counts(self, "rounds", "marginals_per_round", "max_cells")
+        check_shares(self, "one_way_share", "selection_share")
 
     def release(
         self,
@@ -108,10 +102,7 @@ class RAP(Mechanism):
             return list(candidates), rho / len(candidates)
         for_selection = rho * Fraction(self.selection_share)
         for_each = (rho - for_selection) / k
-        sigma = sqrt(table.ledger.adjacency.marginal_l2_squared / (2 * float(for_each)))
-        estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
-        penalties = {clique: L1_OF_NOISE * sigma * values.size for clique, values in estimates.items()}
-        score = MarginalL1Error(estimates, weights=workload.relative_weights(candidates), penalties=penalties)
+        score = mending_score(table, model, candidates, workload=workload, rho=for_each)
         worst: list[Clique] = []
         for _ in range(k):
             left = [clique for clique in candidates if clique not in worst]

@@ -1,6 +1,6 @@
 """Splitting a budget among measurements that are settled beforehand, in closed form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -113,6 +113,12 @@ class Demand:
     def error_after(self, rho: float) -> float:
         """The error after a measurement that costs ``rho``."""
         return self.error / sqrt(1.0 + rho / self.half)
+
+
+def demands_filled(demands: Collection[Demand], budget: float) -> tuple[FloatArray, float]:
+    """The split of a budget among demands that takes off most weighted error, and its price; see `water_filled`."""
+    gains = [demand.weight * demand.error for demand in demands]
+    return water_filled(gains, [demand.half for demand in demands], budget)
 
 
 def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Demand]) -> float:

@@ -1,15 +1,14 @@
 """Choosing a batch of marginals from noisy errors: which to measure, and how precisely."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, combinations
 from math import inf, sqrt
 
 import numpy as np
 
-from synthdp.allocation import Demand, measurement_shares, water_filled
-from synthdp.cliques import Clique
+from synthdp.allocation import Demand, demands_filled, measurement_shares
+from synthdp.cliques import Clique, subsets
 from synthdp.error_bounds import L1_OF_NOISE
 from synthdp.inference.estimator import Model
 from synthdp.inference.tree_growth import TreeGrowth
@@ -114,8 +113,7 @@ def grown_batch(
         growth = growth.with_clique(clique)
         chosen[clique] = demand
         known |= {part: demands[part].error for part in subsets(clique) if part in demands}
-        gains = [part.weight * part.error for part in chosen.values()]
-        shares, price = water_filled(gains, [part.half for part in chosen.values()], float(rho))
+        shares, price = demands_filled(chosen.values(), float(rho))
     parts = {clique: Fraction(share) for clique, share in zip(chosen, shares, strict=True) if share > 0}
     if not parts:
         parts = measurement_shares(growth.domain, {(name,): 1.0 for name in growth.domain.attributes})
@@ -123,8 +121,3 @@ def grown_batch(
     parts = {clique: part for clique, part in parts.items() if part >= smallest}
     total = sum(parts.values())
     return growth, {clique: rho * part / total for clique, part in parts.items()}
-
-
-def subsets(clique: Clique) -> Iterator[Clique]:
-    """All parts of a clique but the empty one."""
-    return chain.from_iterable(combinations(clique, k) for k in range(1, len(clique) + 1))

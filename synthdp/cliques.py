@@ -1,7 +1,7 @@
 """Cliques: the sets of attributes whose marginals are selected, measured and modelled."""
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations
 from typing import TypeAlias
 
 Clique: TypeAlias = tuple[str, ...]
@@ -32,3 +32,12 @@ def all_k_way(attributes: Sequence[str], k: int) -> list[Clique]:
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
     return list(combinations(attributes, k))
+
+
+def subsets(clique: Clique) -> Iterator[Clique]:
+    """All parts of a clique but the empty one, small ones first.
+
+    >>> list(subsets(("a", "b")))
+    [('a',), ('b',), ('a', 'b')]
+    """
+    return chain.from_iterable(combinations(clique, k) for k in range(1, len(clique) + 1))

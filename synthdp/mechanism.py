@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeAlias
 
 from synthdp.constraint import Constraint
+from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.private_table import PrivateTable
@@ -56,6 +57,22 @@ class Mechanism(ABC):
         report
             Told about progress.
         """
+
+
+def check_counts(recipe: Mechanism, *names: str) -> None:
+    """Raise `ParameterError` unless these parameters of a recipe are at least 1."""
+    for name in names:
+        value = getattr(recipe, name)
+        if value < 1:
+            raise ParameterError(f"{recipe.name}: {name} is {value}; give a whole number of at least 1")
+
+
+def check_shares(recipe: Mechanism, *names: str) -> None:
+    """Raise `ParameterError` unless these parameters of a recipe are between 0 and 1."""
+    for name in names:
+        value = getattr(recipe, name)
+        if not 0 < value < 1:
+            raise ParameterError(f"{recipe.name}: {name} is {value}; give a number between 0 and 1")
 
 
 def silent(_stage: str, _done: int, _most: int) -> None:

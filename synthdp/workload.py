@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, final
 
-from synthdp.cliques import Clique
+from synthdp.cliques import Clique, all_k_way, subsets
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 
@@ -79,7 +78,7 @@ class Workload:
             raise ParameterError(f"workload: k is {k}; give 1 or more")
         if target is not None:
             domain.index(target)
-        kept = (clique for clique in combinations(domain.attributes, min(k, len(domain))) if target in (None, *clique))
+        kept = (clique for clique in all_k_way(domain.attributes, min(k, len(domain))) if target in (None, *clique))
         within = [clique for clique in kept if max_cells is None or domain.size(clique) <= max_cells]
         return cls(dict.fromkeys(within, 1.0))
 
@@ -87,7 +86,7 @@ class Workload:
     def default(cls, domain: Domain) -> Self:
         """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples are too large."""
         for k in (3, 2) if len(domain) <= MOST_FOR_TRIPLES else (2,):
-            cliques = combinations(domain.attributes, min(k, len(domain)))
+            cliques = all_k_way(domain.attributes, min(k, len(domain)))
             fitting = [clique for clique in cliques if domain.size(clique) <= LARGEST_DEFAULT]
             if fitting:
                 return cls(dict.fromkeys(fitting, 1.0))
@@ -194,10 +193,8 @@ class Workload:
 
     def downward_closure(self) -> list[Clique]:
         """All non-empty subsets of the marginals, small ones first."""
-        subsets = {
-            part for clique in self.weights for k in range(1, len(clique) + 1) for part in combinations(clique, k)
-        }
-        return sorted(subsets, key=lambda clique: (len(clique), clique))
+        parts = {part for clique in self.weights for part in subsets(clique)}
+        return sorted(parts, key=lambda clique: (len(clique), clique))
 
     def __repr__(self) -> str:
         return f"<Workload of {len(self.weights)} marginals of up to {max(map(len, self.weights))} columns>"

@@ -47,10 +47,17 @@ def measure_worst(
         What was measured.
     """
     for_selection = rho * Fraction(selection_share)
-    sigma = sqrt(table.ledger.adjacency.marginal_l2_squared / (2 * float(rho - for_selection)))
-    estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
-    penalties = {clique: L1_OF_NOISE * sigma * values.size for clique, values in estimates.items()}
-    score = MarginalL1Error(estimates, weights=workload.relative_weights(candidates), penalties=penalties)
+    score = mending_score(table, model, candidates, workload=workload, rho=rho - for_selection)
     clique = table.select(candidates, score=score, rho=for_selection)
     table.measure(clique, rho=rho - for_selection)
     return clique
+
+
+def mending_score(
+    table: PrivateTable, model: Model, candidates: Sequence[Clique], *, workload: Workload, rho: Fraction
+) -> MarginalL1Error:
+    """The score of `measure_worst`, where a measurement would cost ``rho``."""
+    sigma = sqrt(table.ledger.adjacency.marginal_l2_squared / (2 * float(rho)))
+    estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
+    penalties = {clique: L1_OF_NOISE * sigma * values.size for clique, values in estimates.items()}
+    return MarginalL1Error(estimates, weights=workload.relative_weights(candidates), penalties=penalties)

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.cliques import all_k_way, maximal_cliques
+from synthdp.cliques import all_k_way, maximal_cliques, subsets
 
 CLIQUES = st.lists(st.permutations("abcd").flatmap(lambda p: st.integers(0, 4).map(lambda k: tuple(p[:k]))), max_size=8)
 
@@ -29,3 +29,9 @@ def test_k_way_cliques():
     assert all_k_way("abcd", 2) == list(combinations("abcd", 2))
     assert all_k_way("abc", 0) == [()]
     assert all_k_way("abc", 4) == []
+
+
+def test_subsets():
+    assert list(subsets(("a", "b", "c"))) == [
+        ("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c"),
+    ]  # fmt: skip

@@ -33,7 +33,7 @@ Above sigma = 10,000 (discrete): rejection from the discrete Laplace distributio
 of 2^-40 from the computed exp(-gamma), whose error is below 2^-48; else exactly, in integers.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import erf
@@ -114,9 +114,6 @@ class _RoundedBounds(Sequence[int]):
         if not 0 <= k < self._length:
             raise IndexError(k)
         return erf_bounds(Fraction((2 * k + 1) ** 2, 8) / self._sigma_squared, self._bits)[self._side]
-
-    def __iter__(self) -> Iterator[int]:
-        return (self[k] for k in range(self._length))
 
 
 def _bounds(noise: Noise, sigma_squared: Fraction, bits: int) -> Bounds:

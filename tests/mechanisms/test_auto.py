@@ -8,7 +8,7 @@ import pytest
 from synthdp.mechanisms.auto import Auto
 
 from synthdp.allocation import Demand
-from synthdp.batch_selection import grown_batch, noisy_demands, subsets
+from synthdp.batch_selection import grown_batch, noisy_demands
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.graphical_model import GraphicalModelEstimator
@@ -115,12 +115,6 @@ def test_without_any_demand_the_columns_are_measured_once_more():
     assert set(batch) == {("a",), ("b",)}
     assert sum(batch.values()) == Fraction(1, 7)
     assert batch[("b",)] > batch[("a",)]
-
-
-def test_subsets():
-    assert list(subsets(("a", "b", "c"))) == [
-        ("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
