@@ -95,9 +95,7 @@ class AIM(Mechanism):
             change = np.abs(model.marginal(choice.clique).values - choice.estimates[choice.clique]).sum()
             if change <= choice.penalty(choice.clique):
                 rho = 4 * rho
-        model.findings["error_bounds"] = error_bounds(
-            model, workload, table.released, choice, ledger.adjacency.marginal_l1
-        )
+        model.findings["error_bounds"] = error_bounds(model, workload, table.released, choice, ledger.unit.marginal_l1)
         return model
 
     def _choose(
@@ -105,7 +103,7 @@ class AIM(Mechanism):
     ) -> Choice:
         """Select what to measure in a round that may cost ``rho``."""
         share = Fraction(self.selection_share)
-        sensitivity = table.ledger.adjacency.marginal_l2_squared
+        sensitivity = table.ledger.unit.marginal_l2_squared
         choice = Choice(
             estimates=dict(zip(candidates, (f.values for f in model.marginals(candidates)), strict=True)),
             weights=workload.relative_weights(candidates),

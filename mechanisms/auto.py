@@ -121,7 +121,7 @@ class Auto(Mechanism):
         """Refuse, before anything is paid for, a budget whose noise could not be drawn (`least_rho`)."""
         # The n errors of a round have noise of n times the variance of one.
         n_candidates = min(len(closure), max(self.max_candidates, sum(len(clique) <= 2 for clique in closure)))
-        scores = ledger.adjacency.marginal_l1**2 * Fraction(n_candidates, ledger.adjacency.marginal_l2_squared)
+        scores = ledger.unit.marginal_l1**2 * Fraction(n_candidates, ledger.unit.marginal_l2_squared)
         affordable = min(Fraction(self.one_way_share) * smallest_share, Fraction(min(self.scoring_shares)) / scores)
         if ledger.remaining * affordable < least_rho(ledger):
             raise ParameterError(

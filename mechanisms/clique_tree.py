@@ -113,9 +113,9 @@ class CliqueTree(Mechanism):
         shares = one_way_shares(domain, table.released, total=total)
         estimates = {c: total * reduce(np.multiply.outer, [shares[name] for name in c]) for c in candidates}
         errors = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
-        adjacency, weights = table.ledger.adjacency, workload.relative_weights(candidates)
-        stddev = adjacency.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
-        unit = L1_OF_NOISE * sqrt(adjacency.marginal_l2_squared)
+        protected, weights = table.ledger.unit, workload.relative_weights(candidates)
+        stddev = protected.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
+        unit = L1_OF_NOISE * sqrt(protected.marginal_l2_squared)
         return {
             c: Demand(weight=weights[c], error=max(errors[c] - stddev, _LEAST_ERROR), unit=unit * domain.size(c))
             for c in candidates

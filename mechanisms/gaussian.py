@@ -6,6 +6,7 @@ from functools import partial
 from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
+from synthdp.domain import Domain
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.measurement_plan import planned_shares
 from synthdp.mechanism import Mechanism, Report
@@ -35,6 +36,10 @@ class Gaussian(Mechanism):
     reference: ClassVar[str] = "Xiao, He, Zhang, Kifer 2023, arXiv:2305.08175, with whole marginals for residuals"
     is_gaussian: ClassVar[bool] = True
 
+    def check(self, domain: Domain, workload: Workload) -> None:
+        """Refuse marginals that are too large to be measured whole."""
+        workload.check_cells(domain, MOST_MEASURED)
+
     def release(
         self,
         table: PrivateTable,
@@ -45,7 +50,7 @@ class Gaussian(Mechanism):
         report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        workload.check_cells(table.domain, MOST_MEASURED)
+        self.check(table.domain, workload)
         domain, budget = table.domain, table.ledger.remaining
         weights = dict(workload.weights)
         little = SMALLEST_USE * max(weights.values())

@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
+from synthdp.domain import Domain
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.mechanism import Mechanism, Report, check_counts, check_shares
 from synthdp.privacy.private_table import PrivateTable
@@ -55,6 +56,10 @@ class MWEM(Mechanism):
             check_counts(self, "rounds")
         check_shares(self, "selection_share", "total_share")
 
+    def check(self, domain: Domain, workload: Workload) -> None:
+        """Refuse marginals that are too large to be measured whole."""
+        workload.check_cells(domain, MOST_MEASURED)
+
     def release(
         self,
         table: PrivateTable,
@@ -65,7 +70,7 @@ class MWEM(Mechanism):
         report: Report,
     ) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        workload.check_cells(table.domain, MOST_MEASURED)
+        self.check(table.domain, workload)
         ledger, rounds = table.ledger, self.rounds or len(table.domain)
         fit = partial(engine.rough().estimate, table.domain, constraints=constraints)
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from synthdp.measurement import LinearMeasurement
     from synthdp.release import synthesize
     from synthdp.synthesis import Synthesis
+    from synthdp.table.open_schema import OpenSchema
     from synthdp.table.schema import Schema
     from synthdp.workload import Workload
 
@@ -41,6 +42,7 @@ __all__ = [
     "LinearMeasurement",
     "MissingExtraError",
     "ModelTooLargeError",
+    "OpenSchema",
     "ParameterError",
     "PrivacyError",
     "Schema",
@@ -60,6 +62,7 @@ _HOMES = {
     "Domain": "synthdp.domain",
     "Factor": "synthdp.factor",
     "LinearMeasurement": "synthdp.measurement",
+    "OpenSchema": "synthdp.table.open_schema",
     "Schema": "synthdp.table.schema",
     "Synthesis": "synthdp.synthesis",
     "Workload": "synthdp.workload",

@@ -57,11 +57,11 @@ def noisy_demands(
     dict
         A `Demand` for each candidate whose error is above 0 by either count.
     """
-    domain, adjacency = table.domain, table.ledger.adjacency
+    domain, protected = table.domain, table.ledger.unit
     estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
     noisy = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
-    margin = caution * adjacency.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
-    unit = L1_OF_NOISE * sqrt(adjacency.marginal_l2_squared)
+    margin = caution * protected.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
+    unit = L1_OF_NOISE * sqrt(protected.marginal_l2_squared)
     precision: dict[Clique, float] = {}
     for measured in table.released:
         precision[measured.clique] = precision.get(measured.clique, 0.0) + 1 / float(np.max(measured.stddev)) ** 2
@@ -77,7 +77,7 @@ def noisy_demands(
 
 def least_rho(ledger: PrivacyLedger) -> Fraction:
     """The least that a measurement may cost: noise has to stay small enough to be drawn."""
-    return Fraction(ledger.adjacency.marginal_l2_squared, 2 * MAX_SIGMA_SQUARED[ledger.accounting.noise])
+    return Fraction(ledger.unit.marginal_l2_squared, 2 * MAX_SIGMA_SQUARED[ledger.accounting.noise])
 
 
 def grown_batch(

@@ -26,6 +26,7 @@ PAID_FOR = "what was paid for "
 _EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
+  synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp sample people.synthdp -o more.csv --rows 1000000
   synthdp show synthetic.csv.privacy.json
   synthdp schema draft people.csv -o schema.json
@@ -140,7 +141,9 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _command(commands, "run", "turn a sensitive table into a synthetic one")
     parser.set_defaults(handler="run_command")
     parser.add_argument("input", metavar="IN", help="sensitive table: .csv, .csv.gz, .parquet, or - for CSV from stdin")
-    parser.add_argument("-s", "--schema", required=True, metavar="FILE", help="schema file (JSON)")
+    known = parser.add_mutually_exclusive_group(required=True)
+    known.add_argument("-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt")
+    known.add_argument("--kinds", metavar="FILE", help="only the kind of each column (JSON); all else is learnt")
     parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
     parser.add_argument(
@@ -169,8 +172,22 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
         metavar="NAME",
         help="zcdp, or gdp: less noise, Gaussian recipes only; default: the mechanism's own, gdp for auto, else zcdp",
     )
+    _add_unit_and_share(parser)
     parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
     _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_unit_and_share(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart: protect persons, not rows")
+    parser.add_argument(
+        "--max-rows-per-unit", type=int, metavar="K", help="most rows of a person that are used; needed with --unit"
+    )
+    parser.add_argument(
+        "--domain-share",
+        type=float,
+        metavar="SHARE",
+        help="share of the budget for levels, bounds and bins that are learnt; default: 0.25",
+    )
 
 
 def _add_sample(commands: "argparse._SubParsersAction[_Parser]") -> None:

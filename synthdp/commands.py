@@ -19,18 +19,21 @@ import pandas as pd
 from synthdp.archive import load
 from synthdp.cli import PAID_FOR
 from synthdp.errors import DataFileError, ParameterError
+from synthdp.learnt_domain import LearntDomain
 from synthdp.progress import Progress
-from synthdp.release import Release
+from synthdp.release import DOMAIN_SHARE, Release
 from synthdp.schema_check import describe_check
+from synthdp.settings import checked_rows
 from synthdp.show import describe
 from synthdp.synthesis import Synthesis
-from synthdp.table.files import encode_rows, open_table
+from synthdp.table.files import held_rows, open_table
 from synthdp.table.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
-from synthdp.table.schema import Schema
+from synthdp.table.open_schema import OpenSchema
 from synthdp.table.writing import check_writable, reason, write_atomically, write_frame, write_rows
 
 CERTIFICATE_ENDING = ".privacy.json"
 RESCUE_ENDING = ".rescued.synthdp"
+SCHEMA_ENDING = ".rescued.schema.json"
 
 MAX_ROWS = 10**12
 """More rows than this are a slip of the finger."""
@@ -41,10 +44,11 @@ MAX_DEFAULT_ROWS = 10**8
 
 def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
-    _check_outputs(options, inputs=(options.input, options.schema), save=options.save)
-    schema = Schema.load(options.schema)
+    _check_outputs(options, inputs=(options.input, options.schema or options.kinds), save=options.save)
+    schema = OpenSchema.load(options.schema) if options.schema else OpenSchema.load_kinds(options.kinds)
+    unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
     with Progress(sys.stderr) as progress, open_table(options.input) as table:
-        schema = schema.reordered(table.names)
+        schema = schema.reordered(table.names, unit=unit)
         release = Release(
             schema=schema,
             epsilon=options.epsilon,
@@ -54,12 +58,21 @@ def run_command(options: argparse.Namespace) -> None:
             engine=options.engine,
             adjacency=options.adjacency,
             accounting=options.accounting,
+            unit=unit,
+            max_rows_per_unit=max_rows,
+            domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         )
-        coded = encode_rows(table, schema, progress=lambda share: progress("reading", round(100 * share), 100))
+        rows = held_rows(
+            table,
+            schema,
+            unit=unit,
+            max_rows=max_rows,
+            progress=lambda share: progress("reading", round(100 * share), 100),
+        )
         with _rescuing(options) as paid:
-            synthesis = release.of(coded, report=progress, rescue=paid.keep)
+            synthesis = release.of(rows, report=progress, rescue=paid.keep)
             paid.keep(synthesis)
-            del coded
+            del rows
             if options.save:
                 synthesis.save(options.save, force=options.force)
                 paid.path = options.save
@@ -189,12 +202,22 @@ class _PaidFor:
     """The last release that was paid for, if any, and where it is saved already."""
 
     def __init__(self) -> None:
-        self.synthesis: Synthesis | None = None
+        self.release: Synthesis | LearntDomain | None = None
         self.path: str | None = None
 
-    def keep(self, synthesis: Synthesis) -> None:
-        """Remember a release."""
-        self.synthesis = synthesis
+    def keep(self, release: Synthesis | LearntDomain) -> None:
+        """Remember a release, or what was learnt for one."""
+        self.release = release
+
+    def note(self, output: str) -> str:
+        """Save it, unless it is saved already, and say how to use it."""
+        assert self.release is not None
+        path = self.path or _rescue(self.release, output)
+        if path is None:
+            return f"{PAID_FOR}could not be kept anywhere"
+        if isinstance(self.release, LearntDomain):
+            return f"{PAID_FOR}is kept: the columns learnt so far are declared in the schema {shlex.quote(path)}"
+        return f"{PAID_FOR}is kept: synthdp sample {shlex.quote(path)} -o OUT"
 
 
 @contextmanager
@@ -204,31 +227,30 @@ def _rescuing(options: argparse.Namespace) -> Iterator[_PaidFor]:
     try:
         yield paid
     except BaseException as error:
-        if paid.synthesis is not None:
+        if paid.release is not None:
             with _undisturbed_end() as end:
                 end()
-                path = paid.path or _rescue(paid.synthesis, options.output)
-                kept = f"is kept: synthdp sample {shlex.quote(path)} -o OUT" if path else "could not be kept anywhere"
-                error.add_note(PAID_FOR + kept)
+                error.add_note(paid.note(options.output))
         raise
 
 
-def _rescue(synthesis: Synthesis, output: str) -> str | None:
+def _rescue(release: Synthesis | LearntDomain, output: str) -> str | None:
     """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
     for is_elsewhere in (False, True):
         with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full
             folder = tempfile.gettempdir() if is_elsewhere else ""
-            path = _unused(Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output))
-            synthesis.save(path)
+            beside = Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output)
+            path = _unused(beside, SCHEMA_ENDING if isinstance(release, LearntDomain) else RESCUE_ENDING)
+            release.save(path)
             return str(path)
     return None
 
 
-def _unused(beside: Path) -> Path:
+def _unused(beside: Path, ending: str) -> Path:
     """A name that is free: an earlier rescue was paid for as well."""
-    path, numbers = beside.with_name(beside.name + RESCUE_ENDING), count(2)
+    path, numbers = beside.with_name(beside.name + ending), count(2)
     while os.path.lexists(path):
-        path = beside.with_name(f"{beside.name}-{next(numbers)}{RESCUE_ENDING}")
+        path = beside.with_name(f"{beside.name}-{next(numbers)}{ending}")
     return path
 
 

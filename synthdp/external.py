@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.facts import fit_facts
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical_model import check_possible
 from synthdp.inference.refinement import estimate_refined
 from synthdp.measurement import SMALLEST_STDDEV, LinearMeasurement
 from synthdp.registry import engine_named
-from synthdp.release import as_schema, fit_facts
+from synthdp.release import as_schema
 from synthdp.synthesis import Synthesis
+from synthdp.table.categorical import CategoricalColumn
+from synthdp.table.parts import PartColumn
 from synthdp.table.schema import Schema
 
 Measurement: TypeAlias = LinearMeasurement | tuple[pd.DataFrame | pd.Series, float]
@@ -91,7 +94,7 @@ def from_measurements(
 def _as_schema(schema: Schema | Domain | Mapping[str, Any] | str | PathLike[str]) -> Schema:
     if isinstance(schema, Domain):
         return Schema.from_dict(dict(zip(schema.attributes, schema.shape, strict=True)))
-    return as_schema(schema)
+    return as_schema(schema).closed({})
 
 
 def _measurement(given: object, number: int, schema: Schema) -> LinearMeasurement:
@@ -141,6 +144,12 @@ def _codes(levels: pd.Series, name: str, schema: Schema) -> NDArray[np.integer[A
         schema_names = ", ".join(map(repr, schema.names))
         raise SchemaError(f"{name}: the schema has no column {levels.name!r}; name one of {schema_names}")
     column = schema[str(levels.name)]
+    if isinstance(column, PartColumn):
+        column = column.by_level
+    if isinstance(column, CategoricalColumn) and column.merged is not None:
+        label, level = column.merged_label, column.merged.levels[0]
+        named = [level if isinstance(value, str) and value == label else value for value in levels.astype(object)]
+        levels = pd.Series(named, dtype=object)
     is_interval = np.array([isinstance(value, pd.Interval) for value in levels.astype(object)], dtype=np.bool_)
     values = _left_ends(levels, name) if is_interval.any() else levels
     unknown = np.flatnonzero(~column.knows(values))
@@ -185,7 +194,8 @@ def _cells(
 
 def _certificate(measurements: Sequence[LinearMeasurement], facts: Mapping[str, object]) -> dict[str, object]:
     """What can be said without knowing how the measurements were made, as plain JSON values."""
-    unknown = ("is_private", "epsilon", "delta", "adjacency", "unit_of_privacy", "accounting", "noise", "mechanism")
+    unit = ("adjacency", "unit_of_privacy", "max_rows_per_unit")
+    unknown = ("is_private", "epsilon", "delta", *unit, "accounting", "noise", "mechanism")
     return {
         "guarantee": GUARANTEE,
         **dict.fromkeys(unknown),

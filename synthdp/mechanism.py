@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeAlias
 
 from synthdp.constraint import Constraint
+from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.privacy.accountant import Accounting
@@ -31,6 +32,12 @@ class Mechanism(ABC):
     """Name of the engine that the recipe is meant for; any other may be given."""
     default_accounting: ClassVar[Accounting] = Accounting.ZCDP
     """The accounting that the recipe is meant for; Gaussian DP only if `is_gaussian`."""
+
+    def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most recipes bear anything)
+        """Raise `ParameterError` if the recipe cannot bear a domain or workload; called before anything is paid for.
+
+        A domain that is still to be learnt is given as large as it may become.
+        """
 
     @abstractmethod
     def release(

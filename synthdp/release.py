@@ -1,37 +1,47 @@
 """The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from os import PathLike
 from typing import Any, final
 
 import pandas as pd
 
+from synthdp.derivation.learner import column_budgets, is_gaussian, learn_columns, least_mass, takes_thresholds
+from synthdp.derivation.questions import questions
 from synthdp.errors import ParameterError
+from synthdp.facts import fit_facts, mechanism_facts, unfinished_facts
 from synthdp.inference.estimator import Estimator, Model
 from synthdp.inference.graphical_model import check_possible
+from synthdp.learnt_domain import LearntDomain
+from synthdp.measurement import LinearMeasurement
 from synthdp.mechanism import Mechanism, Report, silent
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.certificate import privacy_certificate
 from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.randomness import Randomness
+from synthdp.privacy.private_values import PrivateValues
+from synthdp.privacy.randomness import Randomness, SystemRandomness
 from synthdp.registry import engine_named, mechanism_named
+from synthdp.settings import as_accounting, as_adjacency, checked_rows, checked_share, default_accounting
 from synthdp.synthesis import Synthesis
-from synthdp.table.codec import CodedTable, encode
+from synthdp.table.codec import CodedTable
+from synthdp.table.columns import Column
+from synthdp.table.files import held_frame
+from synthdp.table.held import HeldTable
+from synthdp.table.open_schema import OpenSchema
 from synthdp.table.schema import Schema
 from synthdp.table.sources import CodedSource
-from synthdp.version import __version__
 from synthdp.workload import Workload
 
-SMALLEST_GDP_BUDGET = 1e-4
-"""Rho below which zCDP is used unless asked otherwise: its discrete noise may be as large as need be."""
+DOMAIN_SHARE = 0.25
+"""Share of the budget, and of delta, for what a schema leaves open."""
 
 
 def synthesize(
     data: pd.DataFrame,
-    schema: Schema | Mapping[str, Any] | str | PathLike[str],
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
     *,
     epsilon: float,
     delta: float,
@@ -40,8 +50,11 @@ def synthesize(
     engine: str | Estimator | None = None,
     adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
     accounting: str | Accounting | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: int | None = None,
+    domain_share: float = DOMAIN_SHARE,
     report: Report = silent,
-    rescue: Callable[[Synthesis], object] | None = None,
+    rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
 ) -> Synthesis:
     """Learn a synthetic version of a sensitive table under (epsilon, delta)-differential privacy.
 
@@ -53,7 +66,9 @@ def synthesize(
     data
         The sensitive table.
     schema
-        What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file.
+        What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
+        it leaves open (``"derive"``, see ``docs/schema.md``; `OpenSchema.from_kinds` leaves open all but
+        names and kinds) is derived within the same budget.
     epsilon, delta
         The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
     mechanism
@@ -72,6 +87,14 @@ def synthesize(
         same guarantee for 4 to 10 % less noise but suits recipes with Gaussian noise only. By
         default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`), but
         ``"zcdp"`` for budgets so small that the noise of ``"gdp"`` might be too large to be drawn.
+    unit
+        Column that tells persons apart, to protect each person with all rows; by default each
+        row is protected by itself. It is no column of the result.
+    max_rows_per_unit
+        Most rows of a person that are used, a random sample of them if there are more. Noise grows
+        in proportion. Needed with ``unit``.
+    domain_share
+        Share of the budget, and of delta, for what the schema leaves open; above 0 and below 1.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -92,7 +115,8 @@ def synthesize(
     >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
-    public = as_schema(schema).reordered(data.columns)
+    max_rows = checked_rows(unit, max_rows_per_unit)
+    public = as_schema(schema).reordered(data.columns, unit=unit)
     run = Release(
         schema=public,
         epsilon=epsilon,
@@ -102,15 +126,20 @@ def synthesize(
         engine=engine,
         adjacency=adjacency,
         accounting=accounting,
+        unit=unit,
+        max_rows_per_unit=max_rows,
+        domain_share=domain_share,
     )
-    return run.of(encode(data, public), report=report, rescue=rescue)
+    return run.of(held_frame(data, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
 
 
-def as_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str]) -> Schema:
-    """The schema itself, or the one that a mapping or a file holds."""
-    if isinstance(schema, Schema):
+def as_schema(schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str]) -> OpenSchema:
+    """The schema as one that may leave things open: itself, or what a mapping or a file holds."""
+    if isinstance(schema, OpenSchema):
         return schema
-    return Schema.from_dict(schema) if isinstance(schema, Mapping) else Schema.load(schema)
+    if isinstance(schema, Schema):
+        return OpenSchema.of(schema)
+    return OpenSchema.from_dict(schema) if isinstance(schema, Mapping) else OpenSchema.load(schema)
 
 
 @final
@@ -124,7 +153,7 @@ class Release:
     def __init__(
         self,
         *,
-        schema: Schema,
+        schema: Schema | OpenSchema,
         epsilon: float,
         delta: float,
         mechanism: str | Mechanism,
@@ -132,109 +161,133 @@ class Release:
         engine: str | Estimator | None = None,
         adjacency: str | Adjacency,
         accounting: str | Accounting | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: int = 1,
+        domain_share: float = DOMAIN_SHARE,
         randomness: Randomness | None = None,
     ) -> None:
-        self._schema = schema
+        self._schema = schema.closed({}) if isinstance(schema, OpenSchema) and not schema.is_open else schema
         self._mechanism = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
         fitter = self._mechanism.default_engine if engine is None else engine
         self._engine = engine_named(fitter) if isinstance(fitter, str) else fitter
-        self._engine.check_domain(schema.domain)
-        self._workload = Workload.parse(schema.domain, workload)
-        check_possible(schema.domain, schema.constraints)
-        if accounting is None:
-            settled = _default_accounting(self._mechanism, epsilon=epsilon, delta=delta)
-        else:
-            settled = as_accounting(accounting)
-        if settled is Accounting.GDP and not self._mechanism.is_gaussian:
-            raise ParameterError(
-                f"accounting is 'gdp' but {self._mechanism.name} selects by the exponential mechanism; give 'zcdp'"
-            )
+        domain = self._schema.largest_domain if isinstance(self._schema, OpenSchema) else self._schema.domain
+        self._described, self._workload = workload, Workload.parse(domain, workload)
+        self._engine.check_domain(domain)
+        self._mechanism.check(domain, self._workload)
+        check_possible(domain, self._schema.constraints)
+        self._domain_share = checked_share(domain_share)
+        thresholds = isinstance(self._schema, OpenSchema) and takes_thresholds(self._schema) > 0
         self._ledger = PrivacyLedger(
-            epsilon=epsilon, delta=delta, adjacency=as_adjacency(adjacency), accounting=settled
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=as_adjacency(adjacency),
+            accounting=self._settled(accounting, epsilon=epsilon, delta=delta, max_rows=max_rows_per_unit),
+            max_rows_per_unit=max_rows_per_unit,
+            unit_column=unit,
+            failure_delta=delta * domain_share if thresholds else 0.0,
         )
         self._randomness = randomness
+        if isinstance(self._schema, OpenSchema):
+            self._check_questions(self._schema)
+
+    def _check_questions(self, schema: OpenSchema) -> None:
+        """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
+        rho = self._ledger.budget * Fraction(self._domain_share)
+        for budget in column_budgets(schema, rho=rho, delta=self._ledger.failure_delta):
+            questions(budget, unit=self._ledger.unit, noise=self._ledger.accounting.noise)
+
+    def _settled(
+        self, accounting: str | Accounting | None, *, epsilon: float, delta: float, max_rows: int
+    ) -> Accounting:
+        """The accounting, asked for or by default, that recipe and schema allow."""
+        asked = None if accounting is None else as_accounting(accounting)
+        gaussian = not isinstance(self._schema, OpenSchema) or is_gaussian(self._schema)
+        if asked is None and gaussian:
+            return default_accounting(self._mechanism, epsilon=epsilon, delta=delta, max_rows=max_rows)
+        if asked is None:
+            return Accounting.ZCDP
+        if asked is Accounting.GDP and not (gaussian and self._mechanism.is_gaussian):
+            what = (
+                f"{self._mechanism.name} selects by the exponential mechanism"
+                if gaussian
+                else "binning 'privtree' has noise that is not Gaussian"
+            )
+            raise ParameterError(f"accounting is 'gdp' but {what}; give 'zcdp'")
+        return asked
 
     def of(
         self,
-        coded: CodedTable,
+        rows: CodedTable | HeldTable,
         *,
         report: Report = silent,
-        rescue: Callable[[Synthesis], object] | None = None,
+        rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
     ) -> Synthesis:
-        """Spend the budget on one table."""
-        table = PrivateTable(CodedSource(coded), self._ledger, randomness=self._randomness)
+        """Spend the budget on one table: first on what its schema leaves open, then on marginals."""
+        found: dict[str, Column] = {}
+        schema: Schema | None = None
+        table: PrivateTable | None = None
         try:
-            constraints = self._schema.constraints
+            schema = self._learnt(rows, found, report)
+            coded = rows if isinstance(rows, CodedTable) else rows.encode(schema)
+            table = PrivateTable(CodedSource(coded), self._ledger, randomness=self._randomness)
+            self._workload = Workload.parse(schema.domain, self._described)
             model = self._mechanism.release(
-                table, workload=self._workload, engine=self._engine, constraints=constraints, report=report
+                table, workload=self._workload, engine=self._engine, constraints=schema.constraints, report=report
             )
-            return self._synthesis(table, model)
+            return self._synthesis(schema, table.released, model)
         except BaseException:
-            if rescue is not None and table.released:
-                rescue(self._synthesis(table, None))
+            paid_for = self._paid_for(schema, table, found) if self._ledger.events else None
+            if rescue is not None and paid_for is not None:
+                rescue(paid_for)
             raise
 
-    def _synthesis(self, table: PrivateTable, model: Model | None) -> Synthesis:
-        certificate = privacy_certificate(
-            ledger=self._ledger, randomness=table.randomness, release=self._public_facts(model)
+    def _learnt(self, rows: CodedTable | HeldTable, found: dict[str, Column], report: Report) -> Schema:
+        """The schema with its open columns closed, for a share of the budget; ``found`` has those so far."""
+        schema = self._schema
+        if isinstance(schema, Schema):
+            return schema
+        if isinstance(rows, CodedTable):
+            raise ParameterError("rows: they are coded, but the schema is open; give a HeldTable")
+        rho = self._ledger.budget * Fraction(self._domain_share)
+        learning = learn_columns(
+            schema,
+            PrivateValues(rows.source, self._ledger, randomness=self._randomness),
+            rho=rho,
+            delta=self._ledger.failure_delta,
+            least_mass=least_mass(self._ledger.unit, rho=self._ledger.budget - rho, n_columns=len(schema.names)),
+            report=report,
         )
-        return Synthesis(schema=self._schema, measurements=table.released, model=model, certificate=certificate)
+        found.update(learning)  # one by one, so that a failure leaves those that were learnt
+        return schema.closed(found)
 
-    def _public_facts(self, model: Model | None) -> dict[str, object]:
-        recipe = {"name": self._mechanism.name, "reference": self._mechanism.reference} | _parameters(self._mechanism)
+    def _paid_for(
+        self, schema: Schema | None, table: PrivateTable | None, found: Mapping[str, Column]
+    ) -> Synthesis | LearntDomain | None:
+        """What there is to keep of a run that failed: measurements, else columns that were learnt."""
+        if schema is not None and table is not None and table.released:
+            return self._synthesis(schema, table.released, None)
+        if isinstance(self._schema, Schema):
+            return None
+        return LearntDomain(self._schema.partly_closed(found), self._certificate(schema, None))
+
+    def _synthesis(self, schema: Schema, measurements: Sequence[LinearMeasurement], model: Model | None) -> Synthesis:
+        certificate = self._certificate(schema, model)
+        return Synthesis(schema=schema, measurements=measurements, model=model, certificate=certificate)
+
+    def _certificate(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
+        randomness = SystemRandomness() if self._randomness is None else self._randomness
+        return privacy_certificate(
+            ledger=self._ledger, randomness=randomness, release=self._public_facts(schema, model)
+        )
+
+    def _public_facts(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
         wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}
         findings = {"findings": model.findings} if model is not None and model.findings else {}
-        return {"mechanism": recipe, "workload": wanted} | findings | fit_facts(self._schema, self._engine, model)
-
-
-def fit_facts(schema: Schema, engine: Estimator, model: Model | None) -> dict[str, object]:
-    """What a certificate says of software, engine, fit and schema, as plain JSON values."""
-    columns = [
-        {"name": column.name, "type": column.field()["type"], "n_levels": column.size, "domain": "declared"}
-        for column in schema.columns
-    ]
-    return {
-        "software": f"synthdp {__version__}",
-        "engine": {"name": engine.name, **_fit_status(model)},
-        "complete": model is not None,
-        "schema": {"sha256": schema.fingerprint, "columns": columns},
-        "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
-    }
-
-
-def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
-    """The adjacency of that name; raises `ParameterError` if there is none."""
-    try:
-        return Adjacency(adjacency)
-    except ValueError:
-        names = " or ".join(repr(known.value) for known in Adjacency)
-        raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
-
-
-def _default_accounting(mechanism: Mechanism, *, epsilon: float, delta: float) -> Accounting:
-    """The accounting that a mechanism is meant for, as far as the budget allows for its noise."""
-    wanted = mechanism.default_accounting
-    if wanted is Accounting.GDP and wanted.rho(epsilon=epsilon, delta=delta) < SMALLEST_GDP_BUDGET:
-        return Accounting.ZCDP
-    return wanted
-
-
-def as_accounting(accounting: str | Accounting) -> Accounting:
-    """The accounting of that name; raises `ParameterError` if there is none."""
-    try:
-        return Accounting(accounting)
-    except ValueError:
-        names = " or ".join(repr(known.value) for known in Accounting)
-        raise ParameterError(f"accounting is {accounting!r}; give {names}") from None
-
-
-def _fit_status(model: Model | None) -> dict[str, object]:
-    """How the fit ended, and which engine was chosen if that was left open."""
-    if model is None:
-        return {"converged": False}
-    return asdict(model.status) | ({"choice": model.choice} if model.choice else {})
-
-
-def _parameters(mechanism: Mechanism) -> dict[str, object]:
-    """The public parameters of a recipe that is a dataclass."""
-    return {"parameters": {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}}  # type: ignore[arg-type]
+        derived = (
+            {column.name: sorted(column.parts) for column in self._schema.open_columns}
+            if isinstance(self._schema, OpenSchema)
+            else {}
+        )
+        facts = unfinished_facts() if schema is None else fit_facts(schema, self._engine, model, derived=derived)
+        share = {"domain": {"share_of_budget": self._domain_share, "derived": derived}} if derived else {}
+        return {"mechanism": mechanism_facts(self._mechanism), "workload": wanted} | share | findings | facts

@@ -3,83 +3,30 @@
 Everything here follows from the schema and from numbers that the user gives; all of it is public.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from fractions import Fraction
-from itertools import combinations
-from math import log10, pi, sqrt
-from typing import Any, Literal, final
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
-from synthdp.allocation import measurement_shares
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.derivation.questions import Question
 from synthdp.errors import ParameterError
-from synthdp.inference.direct import DirectEstimator
-from synthdp.inference.graphical_model import check_possible
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.private_table import MAX_CELLS
-from synthdp.show import shortened, shortened_table
-from synthdp.table.binned import BinnedColumn
-from synthdp.table.columns import Column
-from synthdp.table.schema import Schema
-from synthdp.workload import LARGEST_DEFAULT, Workload
-
-MANY_LEVELS, MANY_BINS = 1000, 100
-ONE_WAY_SHARE = Fraction(0.08)
-"""What recipe auto spends on the columns one by one."""
-PAIR_SHARE = Fraction(1, 2)
-"""Part of the rest that the rough expectation for pairs takes to go to pairs."""
-
-_ABOUT = (
-    "a rough expectation, not the recipe's plan: columns have 8 % of the budget, as in recipe auto, "
-    "and every pair an equal share of half of the rest; recipes measure fewer pairs, and those better"
+from synthdp.expected_noise import (
+    ABOUT_LEARNING,
+    ABOUT_MODEL,
+    expected_ledger,
+    expected_noise,
+    expected_questions,
+    model_budget,
+    noise_text,
+    questions_text,
 )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing to know about a schema, and what to do about it.
-
-    Parameters
-    ----------
-    severity
-        ``"warning"``: most likely not what is wanted; ``"note"``: good to know.
-    columns
-        The columns that it is about; none if about all together.
-    what, way_out
-        Fit to be shown to a person as one line.
-    """
-
-    severity: Literal["warning", "note"]
-    columns: Clique
-    what: str
-    way_out: str
-
-    def __str__(self) -> str:
-        where = f"{' x '.join(map(repr, self.columns))}: " if self.columns else ""
-        return f"{self.severity}: {where}{self.what}; {self.way_out}"
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class ExpectedNoise:
-    """The noise of measuring one marginal.
-
-    Parameters
-    ----------
-    n_cells
-        Number of cells of the marginal, "missing" included.
-    sigma_records
-        Standard deviation of the noise on each cell's count, in records.
-    misplaced_share
-        Expected share of rows in the wrong cell (total variation distance) if nothing is known but
-        this measurement, ``sigma n_cells / (sqrt(2 pi) n_rows)`` and at most 1; None without a number of rows.
-    """
-
-    n_cells: int
-    sigma_records: float
-    misplaced_share: float | None
+from synthdp.inference.graphical_model import check_possible
+from synthdp.listing import shortened
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.release import DOMAIN_SHARE
+from synthdp.schema_files import load_public
+from synthdp.schema_findings import finding_lines, question_findings, schema_findings, warnings_first
+from synthdp.table.open_fields import PARTS
+from synthdp.table.open_schema import OpenSchema
 
 
 def describe_check(
@@ -109,130 +56,85 @@ def describe_check(
         raise ParameterError(f"epsilon is {epsilon} but delta is {delta}; give both, or none to expect no noise")
     if rows is not None and epsilon is None:
         raise ParameterError(f"rows is {rows} but the noise depends on the budget; give epsilon and delta as well")
-    schema = Schema.load(path)
-    check_possible(schema.domain, schema.constraints)
-    findings = schema_findings(schema)
-    content: dict[str, Any] = {"findings": [asdict(finding) for finding in findings], "noise": None}
-    listed = shortened([str(finding) for finding in findings]) or "nothing to warn of"
-    text = f"schema of {len(schema.columns)} columns; no data was opened\n\n{listed}"
-    if epsilon is None or delta is None:
-        return content, text
-    columns, pair = expected_noise(schema.domain, epsilon=epsilon, delta=delta, rows=rows)
-    content["noise"] = {
-        "epsilon": epsilon,
-        "delta": delta,
+    schema, kind = load_public(path)
+    check_possible(schema.largest_domain, schema.constraints)
+    findings, content = schema_findings(schema), _contents(schema)
+    texts: list[str] = []
+    if epsilon is not None and delta is not None:
+        ledger = expected_ledger(schema, epsilon=epsilon, delta=delta)
+        asked = expected_questions(schema, ledger)
+        findings = warnings_first([*findings, *question_findings(asked, rows)])
+        noise, texts = _expectation(schema, ledger, asked, rows)
+        content |= {"noise": noise}
+    content["findings"] = [asdict(finding) for finding in findings]
+    listed = shortened(finding_lines(findings)) or "nothing to warn of"
+    n_open = len(schema.open_columns)
+    left = f", {n_open} of them with something to learn" if n_open else ""
+    title = f"{kind} of {len(schema.columns)} columns{left}; no data was opened"
+    return content, "\n\n".join([title, listed, *texts])
+
+
+def _contents(schema: OpenSchema) -> dict[str, Any]:
+    """What the schema says, without a budget."""
+    learnt = [
+        {
+            "name": column.name,
+            "derived": [part for part in PARTS if part in column.parts],
+            "n_levels_at_most": column.most_levels,
+        }
+        for column in schema.open_columns
+    ]
+    return {"findings": [], "learnt": learnt, "noise": None}
+
+
+def _expectation(
+    schema: OpenSchema, ledger: PrivacyLedger, asked: Sequence[Question], rows: int | None
+) -> tuple[dict[str, Any], list[str]]:
+    """The noise of a budget, as plain JSON values and in parts of a text."""
+    rho = model_budget(schema, ledger)
+    columns, pair = expected_noise(schema.largest_domain, rho=rho, rows=rows)
+    content: dict[str, Any] = {
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
         "rows": rows,
-        "accounting": Accounting.GDP.value,
-        "adjacency": "add-remove",
+        "accounting": ledger.accounting.value,
+        "adjacency": ledger.unit.adjacency.value,
+        "rho": float(ledger.budget),
+        "rho_model": float(rho),
         "columns": [{"name": name} | asdict(noise) for name, noise in columns.items()],
         "typical_pair": None if pair is None else asdict(pair),
-        "about": _ABOUT,
+        "about": ABOUT_MODEL,
     }
-    return content, f"{text}\n\n{_noise_text(columns, pair, epsilon=epsilon, delta=delta, rows=rows)}"
-
-
-def schema_findings(schema: Schema) -> list[Finding]:
-    """What is to be said about a schema, warnings first."""
-    found = [finding for column in schema.columns for finding in _of_column(column)]
-    found += [*_of_pairs(schema.domain), *_of_rules(schema), *_of_domain(schema.domain)]
-    return sorted(found, key=lambda finding: finding.severity == "note")
-
-
-def _of_column(column: Column) -> Iterator[Finding]:
-    columns, size = (column.name,), column.size
-    is_binned = isinstance(column, BinnedColumn)
-    what, fewer = ("bins", "use fewer bins") if is_binned else ("levels", "merge rare levels into synthdp.other")
-    if size == 1:
-        what = "one bin: values are drawn evenly from all of it" if is_binned else "one level: all rows have the same"
-        way_out = "give it more, or leave the column out of schema and table"
-        yield Finding(severity="warning", columns=columns, what=what, way_out=way_out)
-    elif size > MANY_LEVELS:
-        cost = (
-            f"{size:,} {what}, each with noise of its own: they misplace {size / 100:.0f} times as many rows as 100 "
-            f"would, and every pair with this column has {size:,} times the other's cells"
-        )
-        yield Finding(severity="warning", columns=columns, what=cost, way_out=f"{fewer}, from public knowledge")
-    elif is_binned and size > MANY_BINS:
-        cost = f"{size:,} bins, each with noise of its own"
-        yield Finding(severity="note", columns=columns, what=cost, way_out=f"{fewer} if less detail will do")
-
-
-def _of_pairs(domain: Domain) -> Iterator[Finding]:
-    for (first, n_first), (second, n_second) in combinations(zip(domain.attributes, domain.shape, strict=True), 2):
-        if (n_cells := n_first * n_second) <= LARGEST_DEFAULT:
-            continue
-        if n_cells > MAX_CELLS:
-            what = f"{n_cells:,} cells, above the {MAX_CELLS:,} that can be counted: a recipe that asks for them fails"
-        else:
-            what = f"{n_cells:,} cells, above {LARGEST_DEFAULT:,}: left out of the default workload"
-        way_out = "use fewer levels or bins, or do without how the two depend on each other"
-        yield Finding(severity="warning", columns=(first, second), what=what, way_out=way_out)
-
-
-def _of_rules(schema: Schema) -> Iterator[Finding]:
-    for rule in schema.rules:
-        if "determines" in rule.text:
-            fine, coarse = rule.text["determines"]
-            unless = "" if schema[fine].required else f", except where {fine!r} is missing"
-            what = f"redundant: a rule says that it follows from {fine!r}{unless}"
-            way_out = "leave it out of schema and table and add it to the result, and the others get its budget"
-            yield Finding(severity="note", columns=(coarse,), what=what, way_out=way_out)
-
-
-def _of_domain(domain: Domain) -> Iterator[Finding]:
-    most = DirectEstimator.max_cells
-    if domain.size() > most:
-        digits = sum(map(log10, domain.shape))  # the number itself may have thousands of digits
-        what = f"all columns together have about 10^{digits:.0f} cells: engine direct takes {most:,}"
-        yield Finding(severity="note", columns=(), what=what, way_out="use another engine, such as the default")
-
-
-def expected_noise(
-    domain: Domain, *, epsilon: float, delta: float, rows: int | None = None
-) -> tuple[dict[str, ExpectedNoise], ExpectedNoise | None]:
-    """The noise on each column as recipe auto measures it first, and roughly that on a pair of median size.
-
-    Raises
-    ------
-    ParameterError, PrivacyError
-        If the budget is out of range.
-    """
-    budget = Accounting.GDP.rho(epsilon=epsilon, delta=delta)
-    weights = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
-    shares = measurement_shares(domain, weights)
-    columns = {
-        name: _measured(size, budget * ONE_WAY_SHARE * shares[name,], rows)
-        for name, size in zip(domain.attributes, domain.shape, strict=True)
+    guess = "; give --rows for shares of the rows" if rows is None else f" and a guess of {rows:,} rows"
+    title = f"noise to expect at epsilon {ledger.epsilon:g}, delta {ledger.delta:g}{guess}:"
+    if not schema.is_open:
+        return content, [title, noise_text(columns, pair, largest=())]
+    content["learning"] = {
+        "share_of_budget": DOMAIN_SHARE,
+        "failure_delta": float(ledger.failure_delta),
+        "questions": [_question_facts(question, rows) for question in asked],
+        "about": ABOUT_LEARNING,
     }
-    pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= LARGEST_DEFAULT)
-    if not pairs:
-        return columns, None
-    rho = budget * (1 - ONE_WAY_SHARE) * PAIR_SHARE / len(pairs)
-    return columns, _measured(pairs[(len(pairs) - 1) // 2], rho, rows)
+    shares = [f"{100 * share:g} %" for share in (DOMAIN_SHARE, 1 - DOMAIN_SHARE)]
+    learning = [f"of learning what is open, by default with {shares[0]} of the budget:"]
+    learning += [questions_text(schema, asked, rows=rows), f"of the model, with the other {shares[1]}:"]
+    return content, [
+        title,
+        *learning,
+        noise_text(columns, pair, largest={column.name for column in schema.open_columns}),
+    ]
 
 
-def _measured(n_cells: int, rho: Fraction, rows: int | None) -> ExpectedNoise:
-    """The noise on a marginal that is measured once; the mean of ``|noise|`` is ``sqrt(2 / pi) sigma``."""
-    sigma = 1 / sqrt(2 * rho)
-    misplaced = None if rows is None else min(0.5 * sqrt(2 / pi) * sigma * n_cells / rows, 1.0)
-    return ExpectedNoise(n_cells=n_cells, sigma_records=sigma, misplaced_share=misplaced)
-
-
-def _noise_text(
-    columns: dict[str, ExpectedNoise], pair: ExpectedNoise | None, *, epsilon: float, delta: float, rows: int | None
-) -> str:
-    guess = "; give --rows for the share of rows misplaced" if rows is None else f" and a guess of {rows:,} rows"
-    lines = [_noise_row(name, noise) for name, noise in columns.items()]
-    typical = "" if pair is None else f"\n\na typical pair: {_noise_line(pair)}"
-    table = shortened_table(("column", "cells", "sigma", "rows misplaced"), lines)
-    return f"noise to expect at epsilon {epsilon:g}, delta {delta:g}{guess}:\n\n{table}{typical}\n\n{_ABOUT}"
-
-
-def _noise_line(noise: ExpectedNoise) -> str:
-    cells, sigma, misplaced = _noise_row("", noise)[1:]
-    return f"{cells} cells, sigma {sigma}" + (f", {misplaced} of rows misplaced" if misplaced else "")
-
-
-def _noise_row(name: str, noise: ExpectedNoise) -> Sequence[str]:
-    misplaced = "" if noise.misplaced_share is None else f"{100 * noise.misplaced_share:.3g} %"
-    return name, str(noise.n_cells), f"{noise.sigma_records:.4g}", misplaced
+def _question_facts(question: Question, rows: int | None) -> dict[str, Any]:
+    """One question as plain JSON values."""
+    least = question.least_records
+    return {
+        "column": question.column,
+        "about": question.about,
+        "noise": "discrete Laplace" if question.is_tree else "Gaussian",
+        "sigma_records": question.sigma,
+        "least_records": least,
+        "least_share": None if least is None or rows is None else min(least / rows, 1.0),
+        "rho": float(question.rho),
+        "delta": float(question.delta),
+    }

@@ -1,25 +1,25 @@
-"""Explaining files to people: schemas, saved models and certificates."""
+"""Explaining files to people: schemas, kinds, saved models and certificates."""
 
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from synthdp.archive import load
 from synthdp.errors import DataFileError
+from synthdp.listing import table
+from synthdp.release import DOMAIN_SHARE
+from synthdp.schema_files import public_schema
+from synthdp.show_certificate import certificate_text
+from synthdp.table.columns import Column
+from synthdp.table.open_columns import OpenColumn
+from synthdp.table.open_schema import OpenSchema
 from synthdp.table.schema import Schema
 from synthdp.table.writing import reason
 
 _WIDEST = 100
-_LONGEST = 100
-"""Events and measurements that are listed; all are in the file."""
-_CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
-_NUMBERS = {
-    "error_bounds": ("95 % bounds on the L1 error", "l1_records"),
-    "unbiased_estimates": ("standard deviations", "stddev_records"),
-}
-"""Findings that hold one number for each marginal, and where."""
+_BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
 
 
 def describe(path: str) -> tuple[dict[str, Any], str]:
@@ -44,37 +44,98 @@ def describe(path: str) -> tuple[dict[str, Any], str]:
         raise _unknown(path)
     if "guarantee" in content and "events" in content:
         return content, _certificate_text(path, content)
-    return _schema(Schema.from_dict(content))
+    schema, kind = public_schema(content)
+    certificate = _certificate_of(content)
+    if certificate is None:
+        return schema.to_dict(), _schema_text(schema, kind)
+    text = f"{_certificate_text(path, certificate)}\n\n{_schema_text(schema, kind)}"
+    return {"certificate": certificate, "schema": schema.to_dict()}, text
+
+
+def _certificate_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The certificate in a schema that was learnt by a run that failed; None in others."""
+    own = content.get("synthdp")
+    certificate = own.get("certificate") if isinstance(own, Mapping) else None
+    return certificate if isinstance(certificate, Mapping) else None
 
 
 def _unknown(path: str) -> DataFileError:
-    return DataFileError(f"{path!r}: it is no schema, saved model or .privacy.json file; give one of these")
+    known = "schema, kinds file, saved model or .privacy.json file"
+    return DataFileError(f"{path!r}: it is no {known}; give one of these")
+
+
+def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
+    try:
+        return certificate_text(content)
+    except (LookupError, TypeError, ValueError, AttributeError):  # somebody changed it
+        raise _unknown(path) from None
 
 
 def _model(path: str) -> tuple[dict[str, Any], str]:
     synthesis = load(path)
     content = {"certificate": synthesis.certificate, "schema": synthesis.schema.to_dict()}
-    return content, f"{_certificate_text(path, synthesis.certificate)}\n\n{_schema_text(synthesis.schema)}"
+    return content, f"{_certificate_text(path, synthesis.certificate)}\n\n{_schema_text(synthesis.schema, 'schema')}"
 
 
-def _schema(schema: Schema) -> tuple[dict[str, Any], str]:
-    return schema.to_dict(), _schema_text(schema)
+def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
+    schema = public.closed({}) if isinstance(public, OpenSchema) and not public.is_open else public
+    if isinstance(schema, OpenSchema):
+        columns, rules = list(schema.columns), list(schema.rules)
+        title = f"{kind} of {len(columns)} columns, {len(schema.open_columns)} of them with something to learn"
+        note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default {100 * DOMAIN_SHARE:g} %"
+    else:
+        columns, rules = list(schema.columns), [rule.text for rule in schema.rules]
+        title, note = f"{kind} of {len(schema.table_columns)} columns, sha256 {schema.fingerprint}", ""
+    header = ("column", "type", "levels", "may be missing", "values")
+    listed = table(header, [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns])
+    ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_WIDEST]}" for rule in rules)
+    return f"{title}\n\n{listed}{ruled}{note}"
 
 
-def _schema_text(schema: Schema) -> str:
-    rows = [
-        (
-            column.name,
-            str(column.field()["type"]),
-            str(column.n_levels),
-            "no" if column.required else "yes",
-            _understood(column.field()),
-        )
-        for column in schema.columns
-    ]
-    table = _table(("column", "type", "levels", "may be missing", "values"), rows)
-    rules = "".join(f"\nrule: {json.dumps(rule.text, ensure_ascii=False)[:_WIDEST]}" for rule in schema.rules)
-    return f"schema of {len(schema.columns)} columns, sha256 {schema.fingerprint}\n\n{table}{rules}"
+def _row(column: Column) -> tuple[str, ...]:
+    field = column.field()
+    missing = "no" if column.required else "yes"
+    return column.name, str(field["type"]), str(column.n_levels), missing, _understood(field)
+
+
+def _open_row(column: OpenColumn) -> tuple[str, ...]:
+    """A column of which something is to be learnt; its codes may hold "missing" beside the levels."""
+    template = column.template
+    missing = "to be learnt" if "missing" in column.parts else "no" if template.required else "yes"
+    n_levels = column.most_levels - (0 if template.required else 1)
+    most = "" if column.parts == {"missing"} else "up to "
+    values = [*_declared(column), *_to_be_learnt(column)]
+    return column.name, column.type, f"{most}{n_levels}", missing, ", ".join(values)
+
+
+def _declared(column: OpenColumn) -> list[str]:
+    """What is declared of the values of an open column."""
+    if "levels" in column.parts:
+        return []
+    if "bounds" not in column.parts:
+        return [_understood(_without_guess(column))]
+    own = column.field.get("synthdp") or {}
+    words = [f"by {own['resolution']}"] if "resolution" in own else []
+    words += [f"written as {column.field['format']}"] if "format" in column.field else []
+    return words + ([f"{own['decimals']} decimals"] if own.get("decimals") is not None else [])
+
+
+def _without_guess(column: OpenColumn) -> dict[str, Any]:
+    """The field of the column as made-up findings close it, without the decimals that are made up."""
+    field = column.template.field()
+    own = {
+        key: value
+        for key, value in field.get("synthdp", {}).items()
+        if key != "decimals" or column.decimals is not None
+    }
+    return field | {"synthdp": own}
+
+
+def _to_be_learnt(column: OpenColumn) -> list[str]:
+    words = [f"levels to be learnt, else {column.other}"] if "levels" in column.parts else []
+    words += ["bounds to be learnt"] if "bounds" in column.parts else []
+    words += [f"bins {_BINNED[column.binning]} to be learnt"] if "bins" in column.parts else []
+    return words + (["decimals to be learnt"] if "decimals" in column.parts else [])
 
 
 def _understood(field: Mapping[str, Any]) -> str:
@@ -83,6 +144,8 @@ def _understood(field: Mapping[str, Any]) -> str:
     if "enum" in constraints:
         shown = ", ".join(map(str, constraints["enum"]))
         shown = shown if len(shown) <= _WIDEST // 2 else f"{shown[: _WIDEST // 2]} ..."
+        merged = own["merged"]["levels"] if "merged" in own else []
+        shown += f"; {len(merged)} merged" if merged else ""
         return f"{shown}; else {own['other']}" if "other" in own else shown
     if field["type"] == "boolean":
         return f"{' '.join(field['trueValues'])} / {' '.join(field['falseValues'])}"
@@ -90,110 +153,5 @@ def _understood(field: Mapping[str, Any]) -> str:
     words += [f"by {own['resolution']}"] if "resolution" in own else []
     words += [f"written as {field['format']}"] if "format" in field else []
     words += [f"{own['decimals']} decimals"] if "decimals" in own else []
+    words += [f"{len(own['shape']['starts'])} pieces of shape"] if "shape" in own else []
     return ", ".join(words)
-
-
-def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
-    try:
-        return _statement(content)
-    except (LookupError, TypeError, ValueError, AttributeError):  # somebody changed it
-        raise _unknown(path) from None
-
-
-def _statement(content: Mapping[str, Any]) -> str:
-    if content["accounting"] is None:  # measurements of another system
-        facts = [("made by", f"{content['software']}, {content['engine']['name']}")]
-        table = shortened_table(("measurement", "noise"), [_measurement_row(each) for each in content["measurements"]])
-    else:
-        facts = _accounted(content)
-        table = shortened_table(("event", "what", "noise", "rho"), [_event_row(event) for event in content["events"]])
-    facts = [("guarantee", content["guarantee"]), *facts, ("schema", f"sha256 {content['schema']['sha256']}")]
-    facts += [("caution", text) for text in content.get("cautions", ())]
-    if not content["complete"]:
-        facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
-    return "\n".join(
-        [
-            *(f"{name:<18} {value}" for name, value in facts),
-            "",
-            table,
-            "",
-            "not covered by the guarantee:",
-            *(f"  - {line}" for line in content["not_covered"]),
-        ]
-    )
-
-
-def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a release says that paid for its measurements itself."""
-    accounting, noise, engine = content["accounting"], content["noise"], content["engine"]
-    fitter = engine["name"] + (f" ({engine['choice']})" if "choice" in engine else "")
-    facts = [
-        ("unit of privacy", content["unit_of_privacy"]),
-        ("made by", f"{content['software']}, {content['mechanism']['name']}, {fitter}"),
-        (
-            _CURRENCIES[accounting["currency"]],
-            f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}",
-        ),
-        ("noise", f"{noise['kind']}; {noise['randomness']}"),
-    ]
-    if "workload" in content:
-        wanted = content["workload"]
-        facts.append(("workload", f"{wanted['n_marginals']} marginals of up to {wanted['columns_at_most']} columns"))
-    findings: Mapping[str, Any] = content.get("findings", {})
-    return facts + [(name.replace("_", " "), _finding(name, found)) for name, found in findings.items()]
-
-
-def _finding(name: str, found: Any) -> str:
-    """What a recipe found out about its own errors, in a line: lists hold an entry for each marginal."""
-    if name in _NUMBERS:
-        about, key = _NUMBERS[name]
-        numbers = [entry[key] for entry in found if entry[key] is not None]
-        span = f"{min(numbers):.4g} to {max(numbers):.4g} records" if numbers else "unknown"
-        unknown = f" ({len(found) - len(numbers)} unknown)" if 0 < len(numbers) < len(found) else ""
-        return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
-    if isinstance(found, list | dict):
-        return f"{len(found)} entries; --json lists them"
-    return str(found)[:_WIDEST]
-
-
-def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
-    stddev = measurement["stddev"]  # one, or of several the smallest and the largest
-    noise = "{:.4g} to {:.4g}".format(*stddev) if isinstance(stddev, list) else f"{stddev:.4g}"
-    return _what(measurement), f"stddev {noise}"
-
-
-def _what(marginal: Mapping[str, Any]) -> str:
-    return " x ".join(marginal["columns"]) or "(number of records)"
-
-
-def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    if event["event"] == "marginal":
-        what, noise = _what(event), f"sigma {event['sigma']:.4g}"
-    elif event["event"] == "scores":
-        what, noise = f"all {event['n_candidates']} by {event['score']}", f"sigma {event['sigma']:.4g}"
-    else:
-        what, noise = f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"
-    return event["event"], what, noise, f"{event['rho']:.4g}"
-
-
-def shortened_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of the first rows under a header, and how many more there are."""
-    return _table(header, rows[:_LONGEST]) + _more(len(rows))
-
-
-def shortened(lines: Sequence[str]) -> str:
-    """The first lines, and how many more there are."""
-    return "\n".join(lines[:_LONGEST]) + _more(len(lines))
-
-
-def _more(n_lines: int) -> str:
-    more = n_lines - _LONGEST
-    return f"\n... and {more} more; --json lists them" if more > 0 else ""
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [list(header), *map(list, rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, SchemaError
 from synthdp.inference.estimator import Model
 from synthdp.inference.refinement import estimate_refined
 from synthdp.measurement import LinearMeasurement
@@ -131,8 +131,15 @@ class Synthesis:
         return table
 
     def _codes_of(self, given: pd.DataFrame) -> dict[str, NDArray[np.integer]]:
-        """Level codes of the given columns."""
-        return {name: self._schema[name].encode(given[name]) for name in given.columns}
+        """Level codes of the given columns, and of the parts of those that are dates."""
+        codes: dict[str, NDArray[np.integer]] = {}
+        for name in given.columns:
+            source = self._schema[name].source
+            if source != name:
+                raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
+            known = (column for column in self._schema.columns if column.source == name)
+            codes |= {column.name: column.encode(given[name]) for column in known}
+        return codes
 
     def _expected(self, possible: Mapping[str, NDArray[np.bool_]]) -> float:
         """Expected number of records of a slice."""
@@ -184,4 +191,4 @@ class Synthesis:
         return self._fitted or self.__dict__.get("model")
 
     def __repr__(self) -> str:
-        return f"<Synthesis of {len(self._schema.columns)} columns: {self._certificate.get('guarantee')}>"
+        return f"<Synthesis of {len(self._schema.table_columns)} columns: {self._certificate.get('guarantee')}>"

@@ -226,7 +226,7 @@ SCHEMAS = {
     "dates min above max": ({"fields": [field("date", {"minimum": "2021-01-01", "maximum": "2020-01-01"})]}, "above"),
     "no bounds": ({"fields": [field("integer")]}, "minimum is not filled in"),
     "infinite bound": (
-        '{"fields": [{"name": "x", "type": "number", "constraints": {"minimum": -Infinity}}]}',
+        '{"fields": [{"name": "x", "type": "number", "constraints": {"minimum": -Infinity, "maximum": 0}}]}',
         "finite",
     ),
     "bound no number": ({"fields": [field("integer", {"minimum": "0", "maximum": 9})]}, "give a number"),

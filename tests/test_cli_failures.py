@@ -16,6 +16,7 @@ from pathlib import Path
 import cli_runs
 import pytest
 from cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, names_in, rescued_path
+from failing_runs import failing, full
 from synthdp.mechanisms import mst
 
 import synthdp
@@ -56,20 +57,6 @@ def charged(monkeypatch):
     return costs
 
 
-def failing(function, failure, *, after=0, on=None):
-    """The function, but the call after ``after`` calls (or on arguments that ``on`` accepts) raises."""
-    calls = []
-
-    def wrapped(*arguments, **options):
-        if on is None or on(*arguments):
-            calls.append(1)
-            if len(calls) == after + 1:
-                raise failure
-        return function(*arguments, **options)
-
-    return wrapped
-
-
 def assert_rescued(place, outcome, charged, *, folder=None):
     """What was paid for is in one file, which can be shown and sampled and says what was spent."""
     path = Path(rescued_path(outcome))
@@ -88,13 +75,14 @@ BEFORE_PAYING = {
     "parsing arguments": ("synthdp.cli._parser", 0),
     "loading code": ("synthdp.cli.import_module", 0),
     "checking outputs": ("synthdp.commands.check_writable", 1),
-    "reading the schema": ("synthdp.commands.Schema.load", 0),
+    "reading the schema": ("synthdp.commands.OpenSchema.load", 0),
     "opening the table": ("synthdp.commands.open_table", 0),
     "converting the budget": ("synthdp.privacy.accountant.zcdp_rho", 0),
     "reading": ("synthdp.table.files.checked_block", 0),
-    "encoding": ("synthdp.table.files.encode", 0),
+    "encoding": ("synthdp.table.held.encode", 0),
     "before the first measurement": ("synthdp.privacy.private_table.PrivateTable.measure", 0),
     "paying": ("synthdp.privacy.ledger.PrivacyLedger.charge", 0),
+    "counting for the first time": ("synthdp.privacy.private_table.PrivateTable._counts", 0),
 }
 
 
@@ -281,18 +269,6 @@ def spare(tmp_path, monkeypatch):
     return folder
 
 
-def full(monkeypatch, is_full):
-    """Make the disk full for the files whose place ``is_full`` accepts."""
-    fsync = os.fsync
-
-    def refuse(descriptor):
-        if is_full(Path(f"/proc/self/fd/{descriptor}").readlink()):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), CANARY)
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", refuse)
-
-
 @pytest.mark.parametrize("options", [(), ("--save", "m.synthdp")])
 @pytest.mark.parametrize("output", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_a_full_disk_keeps_what_was_paid_for_elsewhere(options, output, place, spare, charged, monkeypatch):
@@ -358,7 +334,7 @@ def unforeseen():
 
 
 PLACES = {
-    "reading": ((commands, "encode_rows"), False),
+    "reading": ((commands, "held_rows"), False),
     "fitting": ((mst, "estimate_refined"), True),
     "decoding": ((synthesis, "decode"), True),
 }
@@ -381,7 +357,7 @@ def test_the_text_of_an_unforeseen_error_is_not_shown(target, is_paid, place, ch
 
 def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypatch):
     monkeypatch.setenv("SYNTHDP_DEBUG", "1")
-    monkeypatch.setattr(commands, "encode_rows", failing(None, unforeseen()))
+    monkeypatch.setattr(commands, "held_rows", failing(None, unforeseen()))
     with pytest.raises(RuntimeError, match=CANARY):
         invoke(*run_arguments())
     assert names_in(place) == INPUTS

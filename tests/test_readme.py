@@ -177,3 +177,12 @@ def test_the_private_pgm_domain_in_the_docs_loads():
 def test_links_inside_the_project_lead_somewhere(page):
     links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("jsonc"))
+def test_open_schemas_and_kinds_load(block):
+    content = json.loads(block)
+    schema = synthdp.OpenSchema.from_dict(content) if "fields" in content else synthdp.OpenSchema.from_kinds(content)
+    assert schema.is_open
+    assert synthdp.OpenSchema.from_dict(schema.to_dict()) == schema

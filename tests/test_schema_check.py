@@ -17,11 +17,12 @@ from synthdp.mechanisms.auto import Auto
 import synthdp
 from synthdp import commands
 from synthdp.domain import Domain
+from synthdp.expected_noise import ONE_WAY_SHARE, expected_noise
 from synthdp.inference.direct import DirectEstimator
 from synthdp.privacy.accountant import gdp_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import MAX_CELLS
-from synthdp.schema_check import ONE_WAY_SHARE, expected_noise, schema_findings
+from synthdp.schema_findings import schema_findings
 from synthdp.table.schema import Schema
 
 
@@ -128,7 +129,7 @@ def test_a_domain_whose_size_no_float_holds_and_no_text_shows(place):
 
 
 def test_warnings_come_first_a_line_each_and_at_most_a_hundred(place):
-    fields = [integers("first\nsecond", 200), *(integers(f"c{i}", 2000) for i in range(15))]
+    fields = [integers("first\nsecond", 200), *(integers(f"c{i}", 2000 + i) for i in range(15))]
     outcome = check(save(place, *fields))
     lines = outcome.out.decode().splitlines()[2:]
     n_findings = 1 + 15 + 15 * 14 // 2 + 1
@@ -137,6 +138,15 @@ def test_warnings_come_first_a_line_each_and_at_most_a_hundred(place):
     everything = json.loads(check("s.json", "--json").out)["findings"]
     assert [finding["severity"] for finding in everything] == ["warning"] * (n_findings - 2) + ["note"] * 2
     assert "note: 'first\\nsecond': 200 bins" in check(save(place, fields[0])).out.decode()
+
+
+def test_columns_of_which_the_same_is_to_be_said_share_a_line(place):
+    outcome = check(save(place, *(integers(f"c{i}", 101) for i in range(10)), levels("l", 1)))
+    lines = outcome.out.decode().splitlines()[2:]
+    names = ", ".join(f"'c{i}'" for i in range(8))
+    assert lines[0].startswith("warning: 'l': one level")
+    assert lines[1].startswith(f"note: {names} and 2 more: 101 bins, each with noise of its own; use fewer")
+    assert len(json.loads(check("s.json", "--json").out)["findings"]) == len(lines) + 9
 
 
 # ---- noise
@@ -149,8 +159,9 @@ def test_warnings_come_first_a_line_each_and_at_most_a_hundred(place):
 )
 def test_the_noise_follows_the_formulas(shape, epsilon, rows):
     domain = Domain(tuple("abcdef"[: len(shape)]), tuple(shape))
-    columns, pair = expected_noise(domain, epsilon=epsilon, delta=1e-9, rows=rows)
-    budget = float(gdp_rho(epsilon=epsilon, delta=1e-9))
+    rho = gdp_rho(epsilon=epsilon, delta=1e-9)
+    columns, pair = expected_noise(domain, rho=rho, rows=rows)
+    budget = float(rho)
     spent = sum(1 / (2 * noise.sigma_records**2) for noise in columns.values())
     assert spent == pytest.approx(0.08 * budget)
     for noise, size in zip(columns.values(), shape, strict=True):
@@ -171,13 +182,13 @@ def test_sigma_is_what_recipe_auto_adds():
     sizes = {"a": 2, "b": 100, "c": 7}
     certificate = synthdp.synthesize(frame, sizes, epsilon=0.7, delta=1e-7).certificate
     first = {event["columns"][0]: event["sigma"] for event in certificate["events"][:3]}
-    columns, _pair = expected_noise(Schema.from_dict(sizes).domain, epsilon=0.7, delta=1e-7)
+    columns, _pair = expected_noise(Schema.from_dict(sizes).domain, rho=gdp_rho(epsilon=0.7, delta=1e-7))
     assert {name: noise.sigma_records for name, noise in columns.items()} == pytest.approx(first)
     assert [noise.misplaced_share for noise in columns.values()] == [None] * 3
 
 
 def test_noise_of_that_size_misplaces_that_share_of_rows():
-    (noise,) = expected_noise(Domain(("a",), (500,)), epsilon=1.0, delta=1e-9, rows=100_000)[0].values()
+    (noise,) = expected_noise(Domain(("a",), (500,)), rho=gdp_rho(epsilon=1.0, delta=1e-9), rows=100_000)[0].values()
     errors = np.random.default_rng(0).normal(0, noise.sigma_records, (400, 500))
     assert np.abs(errors).sum(axis=1).mean() / 2 / 100_000 == pytest.approx(noise.misplaced_share, rel=0.02)
 
@@ -193,7 +204,7 @@ def test_the_text_for_people():
     budget = ("--epsilon", "1", "--delta", "1e-6")
     text = check("schema.json", *budget, "--rows", "2000").out.decode()
     assert "noise to expect at epsilon 1, delta 1e-06 and a guess of 2,000 rows:" in text
-    columns, pair = expected_noise(Schema.load("schema.json").domain, epsilon=1.0, delta=1e-6, rows=2000)
+    columns, pair = expected_noise(Schema.load("schema.json").domain, rho=gdp_rho(epsilon=1.0, delta=1e-6), rows=2000)
     for name, noise in columns.items():
         row = next(line.split() for line in text.splitlines() if line.startswith(f"{name} "))
         assert row == [
@@ -297,7 +308,7 @@ def test_nothing_but_the_schema_is_opened_and_nothing_written_or_paid_for(place,
     def refuse(*_arguments, **_options):
         pytest.fail("the records, or the ledger that pays for them, were touched")
 
-    for name in ("open_table", "encode_rows"):
+    for name in ("open_table", "held_rows"):
         monkeypatch.setattr(commands, name, refuse)
     monkeypatch.setattr(PrivacyLedger, "charge", refuse)
     arguments = ("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "900")

@@ -293,7 +293,7 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
     def read(*_arguments, **_options):
         pytest.fail("records were read")
 
-    monkeypatch.setattr(commands, "encode_rows", read)
+    monkeypatch.setattr(commands, "held_rows", read)
     (place / "height.json").write_text('{"marginals": [{"columns": ["height"]}]}', encoding="utf-8")
     before = names_in(place)
     outcome = invoke(*run_arguments("--workload", text))

@@ -9,10 +9,10 @@ from synthdp.privacy.randomness import Randomness
 NOT_COVERED = (
     "the time a run takes and the memory it uses, which depend on the records",
     "the computer and its operating system: whoever controls them sees the records",
-    "anything the schema says: levels and bounds are taken to be public knowledge",
+    "anything the schema declares: declared levels and bounds are taken to be public knowledge",
     "other releases about the same people: their losses add up unless they share one budget",
-    "people with more than one record: the guarantee is for one record",
 )
+_MANY_RECORDS = "people with more than one record: the guarantee is for one record"
 
 LARGE_EPSILON = 10.0
 LARGE_DELTA = 1e-4
@@ -43,8 +43,9 @@ def privacy_certificate(
         "is_private": randomness.is_private,
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
-        "adjacency": ledger.adjacency.value,
-        "unit_of_privacy": ledger.adjacency.unit,
+        "adjacency": ledger.unit.adjacency.value,
+        "unit_of_privacy": ledger.unit.description,
+        "max_rows_per_unit": ledger.unit.max_rows,
         "cautions": cautions(epsilon=ledger.epsilon, delta=ledger.delta),
         "accounting": {
             "currency": ledger.accounting.value,
@@ -52,6 +53,8 @@ def privacy_certificate(
             "rho_budget": float(ledger.budget),
             "rho_spent": float(ledger.spent),
             "rho_left": float(ledger.remaining),
+            "failure_delta": float(ledger.failure_delta),
+            "failure_delta_spent": float(ledger.failure_delta_spent),
         },
         "noise": {
             "kind": f"{_mechanisms(ledger)}, sampled exactly: no rounding of floating-point numbers reaches it",
@@ -60,7 +63,7 @@ def privacy_certificate(
     }
     details = {
         "events": [event.to_dict() for event in ledger.events],
-        "not_covered": list(NOT_COVERED),
+        "not_covered": [*NOT_COVERED, *([_MANY_RECORDS] if ledger.unit.column is None else [])],
     }
     return statement | dict(release) | statement | details
 

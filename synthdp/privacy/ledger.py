@@ -1,12 +1,31 @@
 """The ledger: the privacy filter that every event must pass before the records are touched."""
 
 from fractions import Fraction
+from math import isfinite, nextafter
+from numbers import Rational
 from threading import Lock
 from typing import final
 
-from synthdp.errors import BudgetExceededError, PrivacyError
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, Event, exact_rho
+from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.privacy.accountant import Accounting, check_budget
+from synthdp.privacy.events import Adjacency, Event, PrivacyUnit, exact_rho
+
+
+def exact_delta(delta: Fraction | float) -> Fraction:
+    """The same probability as a fraction of Python integers, which never round or overflow as numpy's do.
+
+    Raises
+    ------
+    ParameterError
+        If it is not at least 0 and below 1.
+    """
+    if isinstance(delta, Rational):
+        exact = Fraction(int(delta.numerator), int(delta.denominator))
+    else:
+        exact = Fraction(float(delta)) if isfinite(delta) else Fraction(-1)
+    if not 0 <= exact < 1:
+        raise ParameterError(f"delta is {delta}; give a number of at least 0 and below 1")
+    return exact
 
 
 @final
@@ -18,31 +37,57 @@ class PrivacyLedger:
     total is passed. Costs are exact fractions: a budget can be spent to the last bit, and
     not one bit further.
 
+    An event may fail to keep its cost with a probability, its ``delta``. These probabilities add up
+    as well, within ``failure_delta``, and what they leave of ``delta`` is what the budget of rho is
+    worked out for: on either of two neighbouring tables the whole run is, with probability
+    1 - failure_delta, one that keeps its costs, and so it is (epsilon, (delta - failure_delta) +
+    failure_delta)-DP [BS16, Def. 8.1 and Lemma 8.8; Whitehouse 2023 for the filter].
+
     Parameters
     ----------
     epsilon, delta
         The guarantee for everything that is charged here.
     adjacency
-        What one unit of privacy is.
+        Which tables are neighbours.
     accounting
         The theorem that the guarantee stands on; Gaussian DP takes Gaussian events only.
+    max_rows_per_unit, unit_column
+        Most records of a person, and the column that tells persons apart; see `PrivacyUnit`.
+    failure_delta
+        Part of ``delta`` that events with a delta of their own may use up, at least 0.
 
     Raises
     ------
     ParameterError
-        If epsilon is not finite and above 0, or delta not strictly between 0 and 1.
+        If epsilon is not finite and above 0, delta not strictly between 0 and 1, or
+        ``failure_delta`` not below delta.
     """
 
     def __init__(
-        self, *, epsilon: float, delta: float, adjacency: Adjacency, accounting: Accounting = Accounting.ZCDP
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        adjacency: Adjacency,
+        accounting: Accounting = Accounting.ZCDP,
+        max_rows_per_unit: int = 1,
+        unit_column: str | None = None,
+        failure_delta: float = 0.0,
     ) -> None:
         self._epsilon = float(epsilon)
         self._delta = float(delta)
-        self._adjacency = adjacency
+        self._unit = PrivacyUnit(adjacency=adjacency, max_rows=max_rows_per_unit, column=unit_column)
         self._accounting = accounting
-        self._budget = accounting.rho(epsilon=self._epsilon, delta=self._delta)
+        check_budget(epsilon=self._epsilon, delta=self._delta)
+        if not 0 <= float(failure_delta) < self._delta:
+            raise ParameterError(f"failure_delta is {failure_delta}; give 0 or more, and less than delta {delta}")
+        self._failure_delta = Fraction(float(failure_delta))
+        # Rounded down: the parts must not add up to more than delta.
+        rest = nextafter(self._delta - float(failure_delta), 0.0) if self._failure_delta else self._delta
+        self._budget = accounting.rho(epsilon=self._epsilon, delta=rest)
         self._events: list[Event] = []
         self._spent = Fraction(0)
+        self._failed = Fraction(0)
         self._lock = Lock()
 
     @property
@@ -56,9 +101,9 @@ class PrivacyLedger:
         return self._delta
 
     @property
-    def adjacency(self) -> Adjacency:
+    def unit(self) -> PrivacyUnit:
         """What one unit of privacy is."""
-        return self._adjacency
+        return self._unit
 
     @property
     def accounting(self) -> Accounting:
@@ -81,6 +126,16 @@ class PrivacyLedger:
         return self._budget - self._spent
 
     @property
+    def failure_delta(self) -> Fraction:
+        """What all events together may have as delta of their own."""
+        return self._failure_delta
+
+    @property
+    def failure_delta_spent(self) -> Fraction:
+        """Sum of the deltas of all charged events."""
+        return self._failed
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """All charged events, oldest first."""
         return tuple(self._events)
@@ -91,22 +146,28 @@ class PrivacyLedger:
         Raises
         ------
         BudgetExceededError
-            If the event costs more than what is left.
+            If the event costs more than what is left, of rho or of delta.
         PrivacyError
             If it is not Gaussian but the accounting is for Gaussian events.
         ParameterError
-            If its cost is not above 0 and finite.
+            If its cost is not above 0 and finite, or its delta not at least 0 and below 1.
         """
         if self._accounting is Accounting.GDP and not event.is_gaussian:
             raise PrivacyError(
                 f"accounting: gdp does not cover {type(event).__name__}, which is not Gaussian; use accounting zcdp"
             )
-        cost = exact_rho(event.rho)
+        cost, failure = exact_rho(event.rho), exact_delta(event.delta)
         with self._lock:
             if self._spent + cost > self._budget:
                 raise BudgetExceededError(
                     f"privacy budget: {type(event).__name__} costs rho {float(cost):.6g} but only "
                     f"{float(self.remaining):.6g} of {float(self._budget):.6g} is left; ask for less or give more"
                 )
+            if self._failed + failure > self._failure_delta:
+                raise BudgetExceededError(
+                    f"privacy budget: {type(event).__name__} costs delta {float(failure):.3g} but only "
+                    f"{float(self._failure_delta - self._failed):.3g} is left for that; ask for less or give more"
+                )
+            self._failed += failure
             self._spent += cost  # first, so that an interrupt between these lines never leaves too much
             self._events.append(event)

@@ -40,9 +40,9 @@ class PrivateTable:
 
     It has no length, no iteration and no way to a record or a count: it answers `measure`,
     `select` and `scores`, and each pays the ledger before the records are touched. Sensitivity: all counts of
-    one marginal together change by at most the ledger's ``adjacency.marginal_l2_squared``
+    one marginal together change by at most the ledger's ``unit.marginal_l2_squared``
     (squared L2) between neighbours, because each record falls into exactly one cell, merged
-    levels or not.
+    levels or not, and a unit has at most ``unit.max_rows`` records.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class PrivateTable:
         shape = self._shape(names, coarsening)
         merging = _restricted(coarsening, names)
         kind = self._ledger.accounting.noise
-        event = MarginalEvent.costing(exact_rho(rho), clique=names, adjacency=self._ledger.adjacency, noise=kind)
+        event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit, noise=kind)
         self._pay(event)
         noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
         (counts,) = self._counts([names], merging)
@@ -146,7 +146,7 @@ class PrivateTable:
             exact_rho(rho),
             score=score.name,
             n_candidates=len(names),
-            sensitivity=score.sensitivity(names, self._ledger.adjacency),
+            sensitivity=score.sensitivity(names, self._ledger.unit),
         )
         self._ledger.charge(event)
         units = [score.weighted(clique, error) for clique, error in zip(names, self._errors(names, score), strict=True)]
@@ -184,7 +184,7 @@ class PrivateTable:
             exact_rho(rho),
             score=score.name,
             n_candidates=len(names),
-            sensitivity=self._ledger.adjacency.marginal_l1,
+            sensitivity=self._ledger.unit.marginal_l1,
             noise=kind,
         )
         self._pay(event)
@@ -247,7 +247,7 @@ class PrivateTable:
         return domain.project(clique).shape
 
     def __repr__(self) -> str:
-        return f"PrivateTable({len(self._domain)} attributes, {self._ledger.adjacency.value})"
+        return f"PrivateTable({len(self._domain)} attributes, {self._ledger.unit.adjacency.value})"
 
     def __reduce__(self) -> NoReturn:
         raise PrivacyError("a private table cannot be copied or pickled: a copy would have a budget of its own")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
 from synthdp.measurement import Coarsening
-from synthdp.privacy.events import Adjacency
+from synthdp.privacy.events import PrivacyUnit
 
 _GRID_BITS = 10
 _WEIGHT_BITS = 16
@@ -69,10 +69,10 @@ class MarginalL1Error:
         if min(self._weights.values(), default=1) <= 0:
             raise ParameterError("weights: one is 0 or less; give numbers of at least 2^-16")
 
-    def sensitivity(self, candidates: Collection[Clique], adjacency: Adjacency) -> Fraction:
+    def sensitivity(self, candidates: Collection[Clique], unit: PrivacyUnit) -> Fraction:
         """Largest change of any of the candidates' scores, in records times weight, between neighbouring tables."""
         largest = max(self._weights[clique] for clique in candidates)
-        return Fraction(largest * adjacency.marginal_l1, 1 << _WEIGHT_BITS)
+        return Fraction(largest * unit.marginal_l1, 1 << _WEIGHT_BITS)
 
     def shape(self, clique: Clique) -> tuple[int, ...] | None:
         """Shape of the estimate of one candidate; None if there is none."""

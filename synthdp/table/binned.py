@@ -2,8 +2,8 @@
 
 Every such column is read on a scale of floats on which its bins are half-open intervals,
 and written from a grid of integers (the integers themselves, multiples of ``10**-decimals``,
-days, months, ...), of which each bin holds a run. A value is drawn uniformly from the run of
-its bin, so what is written always reads back as the bin that it came from.
+days, months, ...), of which each bin holds a run. A value is drawn from the run of its bin,
+uniformly or by a `Shape`, so what is written always reads back as the bin that it came from.
 """
 
 from abc import abstractmethod
@@ -18,7 +18,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.table.columns import MAX_LEVELS, Column, refuse
-from synthdp.table.reading import Values
+from synthdp.table.reading import Values, distinct
+from synthdp.table.shape import Ints, Runs, Shape, cut_at, masses
 
 DEFAULT_BINS = 32
 """Bins of a column that has more than `MAX_SINGLE_LEVELS` values and names no bins."""
@@ -61,7 +62,16 @@ def even_starts(first: int, last: int, bins: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True)
 class BinnedColumn(Column):
-    """A column of ordered values in bins; see the top of this module."""
+    """A column of ordered values in bins; see the top of this module.
+
+    Parameters
+    ----------
+    shape
+        Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
+        that it gives no weight they are drawn uniformly as well.
+    """
+
+    shape: Shape | None = None
 
     @cached_property
     @abstractmethod
@@ -81,6 +91,10 @@ class BinnedColumn(Column):
     @abstractmethod
     def _bounds(self) -> tuple[Any, Any]:
         """Lowest and highest value, on the same scale."""
+
+    @abstractmethod
+    def _first_points(self, values: Sequence[Any]) -> Ints:
+        """The first grid point whose value is at or above each of some values between the bounds."""
 
     @abstractmethod
     def _at(self, points: NDArray[np.int64]) -> NDArray[Any]:
@@ -135,17 +149,43 @@ class BinnedColumn(Column):
         lows, highs = (self._at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
         inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
         if not (inside | (highs < first) | (lows > last)).all():
-            refuse(self.name, f"a rule cuts a bin in two between {low!r} and {high!r}; add edges there")
+            refuse(
+                self.name,
+                f"a rule or condition cuts a bin in two between {low!r} and {high!r}; let limits and edges agree",
+            )
         return inside
 
-    def _codes_of(self, values: Values) -> NDArray[np.int64]:
+    def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
+        """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
+
+        Total, as `encode` is: NaN where a value is missing, unreadable or one of ``missing_values``.
+        Numbers outside the bounds stay as they are, infinite ones too.
+        """
+        unique, positions = distinct(values)
+        numbers = self.numbers_of(unique)
+        return numbers if positions is None else np.append(numbers, np.nan)[positions]
+
+    def numbers_of(self, values: Values) -> NDArray[np.float64]:
+        """`read_numbers` of an array of values."""
         numbers = self._read(values)
-        codes = np.searchsorted(self._inner_edges, numbers, side="right")
-        missing = np.isnan(numbers)
         if len(self._missing_numbers):
-            missing |= np.isin(numbers, self._missing_numbers)
-        codes[missing] = self.missing_code
-        return codes
+            numbers = np.where(np.isin(numbers, self._missing_numbers), np.nan, numbers)
+        return numbers
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        """Level codes of what `read_numbers` gives: ``encode`` is the one after the other.
+
+        >>> from synthdp.table.numeric import IntegerColumn
+        >>> column = IntegerColumn(name="age", minimum=0, maximum=99, bins=10)
+        >>> column.codes_of_numbers(column.read_numbers(pd.Series(["42", "?", "1e9"]))).tolist()
+        [4, 10, 9]
+        """
+        codes = np.searchsorted(self._inner_edges, numbers, side="right")
+        codes[np.isnan(numbers)] = self.missing_code
+        return codes.astype(self.dtype)
+
+    def _codes_of(self, values: Values) -> NDArray[Any]:
+        return self.codes_of_numbers(self.numbers_of(values))
 
     def _has(self, value: object) -> bool:
         box = np.empty(1, dtype=object)
@@ -153,9 +193,38 @@ class BinnedColumn(Column):
         low, high = self._bounds
         return bool(low <= self._read(box)[0] <= high)
 
+    @cached_property
+    def _shape_points(self) -> Ints | None:
+        """First grid point of each piece of the shape, then the end of the last one; None without a shape."""
+        starts = self._starts
+        if self.shape is None or starts[-1] - starts[0] <= 1:
+            return None
+        return np.append(np.clip(self._first_points(self.shape.starts), starts[0], starts[-1]), starts[-1])
+
+    def _mass(self, cuts: Ints) -> NDArray[np.float64]:
+        """What each run of grid points between two cuts weighs; each lies in one piece of the shape."""
+        if self.shape is None or self._shape_points is None:
+            return np.diff(cuts).astype(np.float64)
+        return masses(cuts, self._shape_points, self.shape.weights)
+
+    @cached_property
+    def _shaped(self) -> Runs | None:
+        """The grid in runs that lie in one bin and one piece of the shape each, by bin."""
+        if self._shape_points is None:
+            return None
+        cuts = cut_at(self._starts, self._shape_points)
+        bins = np.searchsorted(self._starts, cuts[:-1], side="right") - 1
+        return Runs.of(bins, cuts[:-1], np.diff(cuts), self._mass(cuts))
+
+    def _bins_of(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+        """The bin of each code; any where the value is missing."""
+        return codes if self.required else np.minimum(codes, self.n_levels - 1)
+
     def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
-        """A grid point for each code, uniform in its bin; any point where the value is missing."""
-        bins = codes if self.required else np.minimum(codes, self.n_levels - 1)
+        """A grid point for each code, from its bin; any point where the value is missing."""
+        bins = self._bins_of(codes)
+        if self._shaped is not None:
+            return self._shaped.draw(bins, rng)
         lows = self._starts[:-1]
         lengths = np.maximum(np.diff(self._starts), 1)
         points: NDArray[np.int64] = lows[bins]
@@ -168,7 +237,10 @@ class BinnedColumn(Column):
 
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
         """The values that `decode` gives for the same generator, as texts."""
-        positions, points = pd.factorize(self._draw(codes, rng))
+        return self._point_texts(self._draw(codes, rng), codes)
+
+    def _point_texts(self, drawn: Ints, codes: NDArray[np.integer[Any]]) -> NDArray[np.object_]:
+        positions, points = pd.factorize(drawn)
         texts = [*self._texts(self._at(points)), self._missing_text]
         positions[self._is_missing(codes)] = len(texts) - 1
         return self._gathered(texts, positions)

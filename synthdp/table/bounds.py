@@ -85,6 +85,8 @@ class NumericColumn(BinnedColumn):
         object.__setattr__(self, "minimum", bounds[0])
         object.__setattr__(self, "maximum", bounds[1])
         self._check_missing_outside(*bounds)
+        if self.shape is not None:
+            object.__setattr__(self, "shape", self.shape.checked(self.name, self._number, *bounds))
 
     @abstractmethod
     def _number(self, key: str, value: object) -> float:
@@ -98,4 +100,7 @@ class NumericColumn(BinnedColumn):
         return floats_of(values)
 
     def _binning(self) -> dict[str, Any]:
-        return {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}
+        own: dict[str, Any] = {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}
+        if self.shape is not None:
+            own["shape"] = {"starts": list(self.shape.starts), "weights": list(self.shape.weights)}
+        return own

@@ -1,6 +1,6 @@
 """The codec: tables of values to tables of level codes and back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.table.columns import code_dtype
+from synthdp.table.dates import DateColumn
+from synthdp.table.parts import PartColumn, part_name
 from synthdp.table.schema import Schema
 
 Codes = NDArray[np.integer[Any]]
@@ -79,7 +81,7 @@ def checked_codes(codes: Codes, name: str, size: int) -> Codes:
 
 
 def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
-    """Level codes of a table's values, in the order of the schema.
+    """Level codes of a table's values and of the parts of its dates, in the order of the schema.
 
     Total on values: nothing is raised, warned or logged because of one; see `columns` for
     what becomes of each. The same value gives the same code, whether it is typed or a text
@@ -97,7 +99,19 @@ def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
     [3, 3, 0, 10, 10]
     """
     schema.check_header(frame.columns)
-    return CodedTable(schema.domain, tuple(column.encode(frame[column.name]) for column in schema.columns))
+    return CodedTable(schema.domain, tuple(_encoded(frame, schema)))
+
+
+def _encoded(frame: pd.DataFrame, schema: Schema) -> Iterator[NDArray[Any]]:
+    numbers = np.empty(0)
+    for column in schema.columns:
+        if isinstance(column, DateColumn) and column.parts:
+            numbers = column.read_numbers(frame[column.source])  # once for the date and all its parts
+            yield column.codes_of_numbers(numbers)
+        elif isinstance(column, PartColumn):
+            yield column.codes_of_numbers(numbers)
+        else:
+            yield column.encode(frame[column.source])
 
 
 def decode(
@@ -108,7 +122,9 @@ def decode(
     Parameters
     ----------
     codes, schema
-        One 1-D integer array a column of the schema, or one 2-D array of rows and columns.
+        One 1-D integer array for each of the schema's columns, parts of dates included, or one 2-D
+        array of rows and columns. Dates are drawn so that they agree with their parts where their
+        bins allow for it.
     rng
         Draws values inside their bins.
     text
@@ -133,9 +149,17 @@ def decode(
     columns = tuple(codes.T) if isinstance(codes, np.ndarray) and codes.ndim == 2 else tuple(codes)
     table = CodedTable(schema.domain, columns)
     decoded: dict[str, pd.Series] = {}
-    for column, column_codes in zip(schema.columns, table.columns, strict=True):
-        if text:
-            decoded[column.name] = pd.Series(column.decode_text(column_codes, rng), dtype=object)
+    by_name = dict(zip(schema.names, table.columns, strict=True))
+    for column in schema.table_columns:
+        name, own = column.name, by_name[column.name]
+        if isinstance(column, DateColumn):
+            parts = [by_name[part_name(column, part)] for part in column.parts]
+            if text:
+                decoded[name] = pd.Series(column.decode_text(own, rng, parts), dtype=object)
+            else:
+                decoded[name] = column.decode(own, rng, parts)
+        elif text:
+            decoded[name] = pd.Series(column.decode_text(own, rng), dtype=object)
         else:
-            decoded[column.name] = column.decode(column_codes, rng)
+            decoded[name] = column.decode(own, rng)
     return pd.DataFrame(decoded)

@@ -103,6 +103,11 @@ class Column(ABC):
         """Number of levels or bins, without "missing"."""
 
     @property
+    def source(self) -> str:
+        """The name of the column of a table that `encode` takes: its own, unless it is a part of another column."""
+        return self.name
+
+    @property
     def size(self) -> int:
         """Number of level codes, "missing" included."""
         return self.n_levels + (not self.required)

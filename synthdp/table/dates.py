@@ -4,58 +4,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.table.binned import BinnedColumn, check_bins, default_bins, even_starts
-from synthdp.table.bounds import check_order
+from synthdp.table.bounds import check_edges, check_order
 from synthdp.table.columns import check_text, refuse
+from synthdp.table.moments import (
+    RESOLUTIONS,
+    Resolution,
+    checked_parts,
+    keys_of_parts,
+    part_of,
+    part_unit,
+    seconds_at,
+    start_of,
+    unit_of,
+)
 from synthdp.table.reading import Values, seconds_of
-
-Resolution: TypeAlias = Literal["year", "quarter", "month", "week", "day", "hour", "minute", "second"]
-"""How far dates are told apart; weeks begin on Monday."""
-
-# numpy unit, how many of them, and how far the count is shifted: 1970-01-01 was a Thursday
-_UNITS = {
-    "year": ("Y", 1, 0),
-    "quarter": ("M", 3, 0),
-    "month": ("M", 1, 0),
-    "week": ("D", 7, 3),
-    "day": ("D", 1, 0),
-    "hour": ("h", 1, 0),
-    "minute": ("m", 1, 0),
-    "second": ("s", 1, 0),
-}
+from synthdp.table.shape import Ints, Runs, cut_at
 
 DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"}
 """Resolution of a field that names none, by type."""
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds before it is accepted."""
-
-
-def unit_of(seconds: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
-    """The number, since 1970, of the year, quarter, ... that each second lies in.
-
-    >>> unit_of(np.array([0, 86_400 * 365]), "quarter").tolist()
-    [0, 4]
-    """
-    unit, count, shift = _UNITS[resolution]
-    return (seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(np.int64) + shift) // count
-
-
-def start_of(units: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
-    """The first second of each year, quarter, ...; undoes `unit_of`."""
-    unit, count, shift = _UNITS[resolution]
-    return (units * count - shift).astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.int64)
-
-
-def seconds_at(moment: date) -> int:
-    """Seconds since 1970-01-01 of a bound."""
-    return int(seconds_of(np.array([moment], dtype=object), datetime.fromisoformat)[0])
 
 
 @final
@@ -67,7 +43,7 @@ class DateColumn(BinnedColumn):
     ----------
     minimum, maximum
         Inclusive public bounds; values outside go to the nearest bin. A time zone is
-        converted to UTC and dropped, here and in values.
+        converted to UTC and dropped, here and in values. Not needed with ``edges``.
     type
         The field type of Frictionless Table Schema.
     format
@@ -78,37 +54,79 @@ class DateColumn(BinnedColumn):
     bins
         Number of bins of whole units of resolution, as even as possible; by default one a
         unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
+    edges
+        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
+        right edge too. All but the first and last begin a unit of resolution. In place of ``bins``.
+    parts
+        Cyclical parts that are attributes of their own, ``"weekday"``, ``"month"`` or ``"hour"``,
+        as far as the resolution can say them; see `synthdp.table.parts`.
 
     >>> column = DateColumn(name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year")
     >>> column.encode(pd.Series(["2001-05-06", "1999-01-01", "?"])).tolist()
     [1, 0, 2]
     """
 
-    minimum: date
-    maximum: date
+    minimum: date | None = None
+    maximum: date | None = None
     type: Literal["date", "datetime"] = "date"
     format: str | None = None
     resolution: Resolution | None = None
     bins: int | None = None
+    edges: tuple[date, ...] | None = None
+    parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for key in ("minimum", "maximum"):
-            bound = getattr(self, key)
-            if not isinstance(bound, date):
-                refuse(self.name, f"constraints.{key} is {bound!r}; give a date")
-            object.__setattr__(self, key, np.datetime64(seconds_at(bound), "s").item())
-        check_order(self.name, self.minimum, self.maximum)
+        self._check_bounds()
         if self.resolution is None:
             object.__setattr__(self, "resolution", DEFAULT_RESOLUTION[self.type])
-        allowed = [unit for unit in _UNITS if self.type == "datetime" or unit not in ("hour", "minute", "second")]
+        allowed = [unit for unit in RESOLUTIONS if self.type == "datetime" or unit not in ("hour", "minute", "second")]
         if self.resolution not in allowed:
             refuse(self.name, f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}")
-        n_units = int(self._units[1] - self._units[0] + 1)
-        bins = default_bins(n_units) if self.bins is None else self.bins
-        object.__setattr__(self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s"))
+        if self.edges is None:
+            n_units = int(self._units[1] - self._units[0] + 1)
+            bins = default_bins(n_units) if self.bins is None else self.bins
+            object.__setattr__(self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s"))
+        else:
+            self._check_edges(self.edges)
         self._check_format()
         self._check_missing_outside(*self._bounds)
+        if self.shape is not None:
+            shape = self.shape.checked(self.name, self._moment, self.minimum, self.maximum)
+            object.__setattr__(self, "shape", shape)
+        parts = checked_parts(self.name, tuple(self.parts), self._resolution, self._bounds)
+        object.__setattr__(self, "parts", parts)
+
+    def _moment(self, key: str, value: object) -> datetime:
+        """A bound, edge or start, without a time zone."""
+        if not isinstance(value, date):
+            refuse(self.name, f"{key} is {value!r}; give a date")
+        moment: datetime = np.datetime64(seconds_at(value), "s").item()
+        return moment
+
+    def _check_bounds(self) -> None:
+        """Fill in bounds from edges, and check each and their order."""
+        bounds = {
+            key: self._moment(f"constraints.{key}", getattr(self, key))
+            for key in ("minimum", "maximum")
+            if self.edges is None or getattr(self, key) is not None
+        }
+        if self.edges is None:
+            check_order(self.name, *bounds.values())
+        else:
+            edges = tuple(self._moment("an entry of synthdp.edges", edge) for edge in self.edges)
+            check_edges(self.name, edges, bounds.get("minimum"), bounds.get("maximum"), self.bins)
+            bounds = {"minimum": edges[0], "maximum": edges[-1]}
+            object.__setattr__(self, "edges", edges)
+            object.__setattr__(self, "bins", None)
+        for key, bound in bounds.items():
+            object.__setattr__(self, key, bound)
+
+    def _check_edges(self, edges: tuple[date, ...]) -> None:
+        for edge, seconds in zip(edges[1:-1], map(seconds_at, edges[1:-1]), strict=True):
+            if start_of(unit_of(np.array([seconds]), self._resolution), self._resolution)[0] != seconds:
+                way_out = "move it, or set a finer synthdp.resolution"
+                refuse(self.name, f"synthdp.edges has {edge}, which cuts a {self._resolution} in two; {way_out}")
 
     def _check_format(self) -> None:
         """Refuse a format that cannot say what the resolution asks for, by trying it."""
@@ -132,7 +150,8 @@ class DateColumn(BinnedColumn):
 
     @cached_property
     def _bounds(self) -> tuple[int, int]:
-        return seconds_at(self.minimum), seconds_at(self.maximum)
+        low, high = (self._moment(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum"))
+        return seconds_at(low), seconds_at(high)
 
     @cached_property
     def _units(self) -> NDArray[np.int64]:
@@ -141,7 +160,10 @@ class DateColumn(BinnedColumn):
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
         first, last = self._units.tolist()
-        return even_starts(first, last, self.bins or 1)
+        if self.edges is None:
+            return even_starts(first, last, self.bins or 1)
+        inner = unit_of(np.array([seconds_at(edge) for edge in self.edges[1:-1]]), self._resolution)
+        return np.array([first, *inner, last + 1], dtype=np.int64)
 
     @cached_property
     def _inner_edges(self) -> NDArray[np.float64]:
@@ -161,6 +183,11 @@ class DateColumn(BinnedColumn):
         seconds = [*self._at(self._starts[:-1]).tolist(), self._bounds[1]]
         return [pd.Timestamp(np.datetime64(second, "s")) for second in seconds]
 
+    def _first_points(self, values: Sequence[date]) -> NDArray[np.int64]:
+        seconds = np.array([seconds_at(value) for value in values], dtype=np.int64)
+        units = unit_of(seconds, self._resolution)
+        return units + (self._at(units) < seconds)
+
     def _at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.clip(start_of(points, self._resolution), *self._bounds)
 
@@ -171,11 +198,56 @@ class DateColumn(BinnedColumn):
             return [str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()]
         return [moment.strftime(self.format) for moment in moments.tolist()]
 
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
-        """Moments as ``datetime64[s]``; NaT where missing."""
-        moments = self._at(self._draw(codes, rng)).astype("datetime64[s]")
+    def parts_of_numbers(self, numbers: NDArray[np.float64], part: str) -> Ints:
+        """The positions in `PART_LEVELS` of a part of seconds, clipped to the bounds; NaN is the lower bound."""
+        low, high = self._bounds
+        clipped = np.clip(np.where(np.isnan(numbers), low, numbers), low, high)
+        return part_of(np.floor(clipped).astype(np.int64), part)
+
+    def _runs_by_parts(self, parts: Sequence[str]) -> Runs:
+        """The grid in runs, grouped by bin and parts."""
+        unit = part_unit(parts)
+        first, last = unit_of(np.array(self._bounds), unit).tolist()
+        cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
+        pieces = [] if self._shape_points is None else [self._shape_points]
+        cuts = cut_at(self._starts, cells, *pieces)
+        bins = np.searchsorted(self._starts, cuts[:-1], side="right") - 1
+        seconds = self._at(cuts[:-1])
+        keys = keys_of_parts(bins, [part_of(seconds, part) for part in parts], parts)
+        return Runs.of(keys, cuts[:-1], np.diff(cuts), self._mass(cuts))
+
+    def _draw_agreeing(
+        self, codes: NDArray[np.integer[Any]], part_codes: Sequence[NDArray[Any]], rng: np.random.Generator
+    ) -> Ints:
+        """A grid point for each code that agrees with as many parts as its bin allows, the first ones first."""
+        points = np.full(len(codes), self._starts[0])
+        left = np.flatnonzero(~self._is_missing(codes))
+        for n in range(len(part_codes), 0, -1):
+            if not left.size:
+                break
+            runs = self._runs_by_parts(self.parts[:n])
+            wanted = keys_of_parts(codes[left], [part[left] for part in part_codes[:n]], self.parts[:n])
+            groups = np.minimum(np.searchsorted(runs.keys, wanted), len(runs.keys) - 1)
+            agrees = runs.keys[groups] == wanted
+            points[left[agrees]] = runs.draw(groups[agrees], rng)
+            left = left[~agrees]
+        points[left] = self._draw(codes[left], rng)
+        return points
+
+    def decode(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+    ) -> pd.Series:
+        """Moments as ``datetime64[s]``; NaT where missing. ``parts`` are the codes of the column's parts."""
+        points = self._draw_agreeing(codes, parts, rng) if parts else self._draw(codes, rng)
+        moments = self._at(points).astype("datetime64[s]")
         moments[self._is_missing(codes)] = np.datetime64("NaT")
         return pd.Series(moments, dtype="datetime64[s]")
+
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+    ) -> NDArray[np.object_]:
+        """The values that `decode` gives for the same generator, as texts."""
+        return self._point_texts(self._draw_agreeing(codes, parts, rng) if parts else self._draw(codes, rng), codes)
 
     def _bound_text(self, moment: date) -> str:
         """A bound by the format if that loses nothing, else as ISO 8601."""
@@ -187,6 +259,14 @@ class DateColumn(BinnedColumn):
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
-        constraints = {"minimum": self._bound_text(self.minimum), "maximum": self._bound_text(self.maximum)}
+        low, high = (np.datetime64(bound, "s").item() for bound in self._bounds)
+        constraints = {"minimum": self._bound_text(low), "maximum": self._bound_text(high)}
         properties = {} if self.format is None else {"format": self.format}
-        return self._field(self.type, constraints, {"resolution": self.resolution, "bins": self.bins}, **properties)
+        own: dict[str, Any] = {"resolution": self.resolution}
+        own |= {"bins": self.bins} if self.edges is None else {"edges": list(map(self._bound_text, self.edges))}
+        if self.shape is not None:
+            starts = list(map(self._bound_text, self.shape.starts))
+            own["shape"] = {"starts": starts, "weights": list(self.shape.weights)}
+        if self.parts:
+            own["parts"] = list(self.parts)
+        return self._field(self.type, constraints, own, **properties)

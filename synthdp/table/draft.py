@@ -9,6 +9,7 @@ NOTE = (
     "Fill in every empty list of levels and every null from public knowledge: a code book, a law, common sense. "
     "They were not read off the data on purpose: levels and bounds read off the data reveal who is in it, "
     "whatever noise is added later. Not even a categorical dtype's categories were taken: they are data too. "
+    'What nobody knows can be derived under the privacy budget: write "synthdp": {"derive": true} into its field. '
     "Check that the names below are column names, and not a first record."
 )
 """Stands in every draft; loading ignores it."""

@@ -18,6 +18,8 @@ from synthdp.table.codec import CodedTable, encode
 from synthdp.table.csvblocks import CsvStructureError, checked_block, header_names, whole_records
 from synthdp.table.draft import draft_from_frame, draft_from_header
 from synthdp.table.formats import STANDARD_STREAM, Format, file_format, import_pyarrow
+from synthdp.table.held import HeldTable
+from synthdp.table.open_schema import OpenSchema
 from synthdp.table.schema import Schema
 from synthdp.table.writing import reason
 
@@ -258,11 +260,41 @@ def read_coded(
 def encode_rows(table: TableFile, schema: Schema, *, progress: Callable[[float], object] | None = None) -> CodedTable:
     """Read and encode the rows of an open table; see `read_coded`."""
     schema.check_header(table.names)
-    parts = []
+    return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in _chunks(table, progress)])
+
+
+def held_rows(
+    table: TableFile,
+    schema: OpenSchema,
+    *,
+    unit: str | None = None,
+    max_rows: int = 1,
+    progress: Callable[[float], object] | None = None,
+) -> HeldTable:
+    """Read the rows of an open table, once, and hold them until their domain is known.
+
+    ``unit`` names the column of the ids of persons, of each of whom at most ``max_rows`` rows are
+    kept (`ParameterError` if below 1); see `held.HeldTableReader`. All else is as in `read_coded`.
+    """
+    reader = HeldTable.reader(schema, unit=unit, max_rows=max_rows)
+    schema.check_header(table.names, unit=unit)
+    for chunk in _chunks(table, progress):
+        reader.add(chunk)
+    return reader.finish()
+
+
+def held_frame(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> HeldTable:
+    """Hold the rows of a data frame until their domain is known; raises as `held_rows` does."""
+    reader = HeldTable.reader(schema, unit=unit, max_rows=max_rows)
+    reader.add(frame)
+    return reader.finish()
+
+
+def _chunks(table: TableFile, progress: Callable[[float], object] | None) -> Iterator[pd.DataFrame]:
+    """The chunks of a table, with progress told after each was used, and at the end."""
     for chunk in table.chunks():
-        parts.append(encode(chunk, schema))
+        yield chunk
         if progress is not None:
             progress(table.fraction)
     if progress is not None:
         progress(1.0)
-    return CodedTable.concatenate(schema.domain, parts)

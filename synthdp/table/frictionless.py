@@ -15,10 +15,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from synthdp.errors import SchemaError
-from synthdp.table.categorical import DEFAULT_FALSE_VALUES, DEFAULT_TRUE_VALUES, BooleanColumn, CategoricalColumn
+from synthdp.table.categorical import (
+    DEFAULT_FALSE_VALUES,
+    DEFAULT_TRUE_VALUES,
+    BooleanColumn,
+    CategoricalColumn,
+)
 from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column, refuse
 from synthdp.table.dates import DateColumn
+from synthdp.table.levels import Merged
 from synthdp.table.numeric import IntegerColumn, NumberColumn
+from synthdp.table.shape import Shape
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
@@ -55,9 +62,10 @@ _CONSTRAINT_KEYS = (
     "exclusiveMaximum",
     "jsonSchema",
 )
-_CATEGORICAL_KEYS = ("other",)
-_NUMBER_KEYS = {"integer": ("bins", "edges"), "year": ("bins", "edges"), "number": ("bins", "edges", "decimals")}
-_DATE_KEYS = ("resolution", "bins")
+_CATEGORICAL_KEYS = ("other", "merged")
+_INTEGER_KEYS = ("bins", "edges", "shape")
+_NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
+_DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 _NUMBER_FORMATS = {"decimalChar": ".", "groupChar": "", "bareNumber": True}
 
 
@@ -143,18 +151,20 @@ def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | 
     own = _own(name, field, _CATEGORICAL_KEYS)
     if levels is None:
         refuse(name, "constraints.enum is missing; list the levels that the column can have")
-    return CategoricalColumn(levels=levels, type=kind, other=own.get("other"), **shared)
+    merged = _parts_of(name, own, "merged", ("levels", "weights"))
+    return CategoricalColumn(
+        levels=levels, type=kind, other=own.get("other"), merged=None if merged is None else Merged(**merged), **shared
+    )
 
 
 def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     _check_number_format(name, field)
     own = _own(name, field, _NUMBER_KEYS[kind])
-    edges = own.get("edges")
-    if edges is not None and (not isinstance(edges, Sequence) or isinstance(edges, str)):
-        refuse(name, f"synthdp.edges is {edges!r}; give a list of increasing numbers")
     binning: dict[str, Any] = {key: own.get(key) for key in _NUMBER_KEYS[kind]}
-    binning["edges"] = None if edges is None else tuple(edges)
+    binning["edges"] = _list(name, own, "edges", "increasing numbers")
+    if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
+        binning["shape"] = Shape(**shape)
     binning |= {key: constraints.get(key) for key in ("minimum", "maximum")}
     return NumberColumn(**binning, **shared) if kind == "number" else IntegerColumn(type=kind, **binning, **shared)
 
@@ -173,23 +183,33 @@ def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], s
         refuse(name, f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'")
     pattern = None if pattern == "default" else pattern.removeprefix("fmt:")
     binning: dict[str, Any] = {key: own.get(key) for key in _DATE_KEYS}
-    binning |= {key: _date_bound(name, constraints, key, pattern) for key in ("minimum", "maximum")}
+
+    def moments(key: str, texts: tuple[Any, ...]) -> tuple[date, ...]:
+        return tuple(_moment(name, f"an entry of synthdp.{key}", text, pattern) for text in texts)
+
+    if (edges := _list(name, own, "edges", "increasing dates")) is not None:
+        binning["edges"] = moments("edges", edges)
+    if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
+        binning["shape"] = Shape(starts=moments("shape.starts", shape["starts"]), weights=shape["weights"])
+    binning["parts"] = _list(name, own, "parts", "parts of dates") or ()
+    for key in ("minimum", "maximum"):
+        bound = constraints.get(key)
+        if bound is None and edges is None:
+            refuse(name, f"constraints.{key} is not filled in; give the bound that is public knowledge")
+        binning[key] = None if bound is None else _moment(name, f"constraints.{key}", bound, pattern)
     return DateColumn(type=kind, format=pattern, **binning, **shared)
 
 
-def _date_bound(name: str, constraints: Mapping[str, Any], key: str, pattern: str | None) -> date:
-    bound = constraints.get(key)
-    if bound is None:
-        refuse(name, f"constraints.{key} is not filled in; give the bound that is public knowledge")
+def _moment(name: str, key: str, text: Any, pattern: str | None) -> date:
     readers: list[Callable[[str], datetime]] = [datetime.fromisoformat]
     if pattern is not None:
         readers.insert(0, lambda text: datetime.strptime(text, pattern))  # noqa: DTZ007 (no time zone is meant)
     moment: datetime | None = None
     for read in readers:
         with suppress(ValueError, TypeError, re.error):  # re.error: a pattern that says the same thing twice
-            moment = moment or read(bound)
+            moment = moment or read(text)
     if moment is None:
-        refuse(name, f"constraints.{key} {bound!r} is not a date; write it like '2020-12-31', or by the field's format")
+        refuse(name, f"{key} {text!r} is not a date; write it like '2020-12-31', or by the field's format")
     return moment
 
 
@@ -215,6 +235,26 @@ def _own(name: str, field: Mapping[str, Any], allowed: Sequence[str]) -> Mapping
             known = ", ".join(allowed) if allowed else "nothing"
             refuse(name, f"synthdp.{key} is not known for this kind of column; it may have {known}")
     return own
+
+
+def _list(name: str, own: Mapping[str, Any], path: str, things: str) -> tuple[Any, ...] | None:
+    """A list among our own properties, by the last key of its path; None if it is not there."""
+    entries = own.get(path.rpartition(".")[2])
+    if entries is None:
+        return None
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        refuse(name, f"synthdp.{path} is {entries!r}; give a list of {things}")
+    return tuple(entries)
+
+
+def _parts_of(name: str, own: Mapping[str, Any], key: str, lists: tuple[str, str]) -> dict[str, tuple[Any, ...]] | None:
+    """One of our own properties that is an object of two lists; None if it is not there."""
+    given = own.get(key)
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or set(given) != set(lists):
+        refuse(name, f"synthdp.{key} is not an object of {' and '.join(lists)}; write both, each a list")
+    return {part: _list(name, given, f"{key}.{part}", "values") or () for part in lists}
 
 
 def _object(name: str, field: Mapping[str, Any], key: str) -> Mapping[str, Any]:

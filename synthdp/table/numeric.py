@@ -78,6 +78,9 @@ class IntegerColumn(NumericColumn):
     def _outer_edges(self) -> Sequence[int]:
         return [*self._starts[:-1].tolist(), self._bounds[1]]
 
+    def _first_points(self, values: Sequence[int]) -> NDArray[np.int64]:
+        return np.array(values, dtype=np.int64)
+
     def _at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
         return points
 
@@ -217,6 +220,9 @@ class NumberColumn(NumericColumn):
     @property
     def _outer_edges(self) -> Sequence[float]:
         return self._edges
+
+    def _first_points(self, values: Sequence[float]) -> NDArray[np.int64]:
+        return first_points(np.array(values, dtype=np.float64), self.decimals or 0)
 
     def _at(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
         # a column of one value, minimum == maximum, has that value even off the decimal grid

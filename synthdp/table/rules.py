@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.binned import BinnedColumn
+from synthdp.table.categorical import CategoricalColumn
 from synthdp.table.columns import Column
 
 Mask = NDArray[np.bool_]
@@ -143,8 +144,17 @@ def _is_level(column: Column, level: object) -> Mask:
     if not mask.any():  # a JSON object's keys are texts, whatever the levels are
         mask = np.array([str(label) == level for label in labels])
     if not mask.any():
+        _refuse_merged(column, level)
         _refuse(f"column {column.name!r} has no level {level!r}; list levels of the column")
     return _with_missing(column, mask)
+
+
+def _refuse_merged(column: Column, level: object) -> None:
+    """Refuse a level that has no code of its own: which of the merged ones is written is drawn later."""
+    merged = column.merged.levels if isinstance(column, CategoricalColumn) and column.merged is not None else ()
+    if not isinstance(level, bool) and any(level in (other, str(other)) for other in merged):
+        way_out = "make it a level of its own, or leave it out here"
+        _refuse(f"column {column.name!r}: the level {level!r} is merged with others; {way_out}")
 
 
 def _with_missing(column: Column, mask: Mask) -> Mask:

@@ -18,6 +18,7 @@ from synthdp.errors import DataFileError, SchemaError
 from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.draft import draft_from_frame
 from synthdp.table.frictionless import parse_schema
+from synthdp.table.parts import with_parts
 from synthdp.table.rules import Rule, parse_rules
 from synthdp.table.writing import reason, write_atomically
 
@@ -33,7 +34,8 @@ class Schema:
     Parameters
     ----------
     columns
-        The columns; their order is the order of codes and of written tables.
+        The columns; their order is the order of codes and of written tables. Parts of dates are
+        put after their dates; see `synthdp.table.parts`.
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
     rules
@@ -61,7 +63,7 @@ class Schema:
     rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "columns", with_parts(self.columns))
         object.__setattr__(self, "missing_values", tuple(self.missing_values))
         if not self.columns:
             raise SchemaError("schema: 'fields' is empty; list at least one column")
@@ -107,7 +109,7 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
         fields = []
-        for column in self.columns:
+        for column in self.table_columns:
             field = column.field()
             if column.missing_values != self.missing_values:
                 field["missingValues"] = list(column.missing_values)
@@ -128,8 +130,18 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names in order."""
+        """The names of all attributes in order, parts of dates included."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        """The columns that a table has: all but parts of dates."""
+        return tuple(column for column in self.columns if column.source == column.name)
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """The names in a table's header, in order."""
+        return tuple(column.name for column in self.table_columns)
 
     @cached_property
     def domain(self) -> Domain:
@@ -166,17 +178,17 @@ class Schema:
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
         header = tuple(names)
-        known = set(self.names)
+        known = set(self.table_names)
         found = known.intersection(header)
         if len(set(header)) != len(header):
             raise SchemaError("table: two columns have the same name; give every column its own name")
         if 2 * len(found) < len(known):
             # a file without a header shows its first record here: do not repeat it
             share = f"{len(found)} of the schema's {len(known)} column names"
-            way_out = f"the first line must hold the names, separated by commas: {_listed(self.names)}"
+            way_out = f"the first line must hold the names, separated by commas: {_listed(self.table_names)}"
             raise SchemaError(f"table: its header has {share}; {way_out}")
         problems = []
-        if missing := [name for name in self.names if name not in header]:
+        if missing := [name for name in self.table_names if name not in header]:
             problems.append(f"the schema has {_listed(missing)}, the table has not")
         if unknown := [name for name in header if name not in known]:
             problems.append(f"the table has {_listed(unknown)}, the schema has not")

@@ -12,7 +12,7 @@ from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import MarginalEvent, Noise
+from synthdp.privacy.events import MarginalEvent, Noise, PrivacyUnit
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -57,7 +57,9 @@ def test_a_bad_rho_costs_nothing_and_touches_nothing(rho):
 def test_a_request_beyond_the_budget_never_reaches_the_records(adjacency):
     table = untouchable(adjacency)
     table.ledger.charge(
-        MarginalEvent.costing(table.ledger.budget - 1, clique=("a",), adjacency=adjacency, noise=Noise.DISCRETE)
+        MarginalEvent.costing(
+            table.ledger.budget - 1, clique=("a",), unit=PrivacyUnit(adjacency=adjacency), noise=Noise.DISCRETE
+        )
     )
     before = table.ledger.events
     for request in requests(table):

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accountant import Accounting, gdp_rho, zcdp_rho
-from synthdp.privacy.events import Adjacency, Event, MarginalEvent, Noise, ScoresEvent, SelectionEvent, exact_rho
+from synthdp.privacy.events import (
+    Adjacency,
+    Event,
+    MarginalEvent,
+    Noise,
+    PrivacyUnit,
+    ScoresEvent,
+    SelectionEvent,
+    exact_rho,
+)
 from synthdp.privacy.ledger import PrivacyLedger
 
 RHOS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
@@ -27,7 +36,7 @@ def ledger(**changes) -> PrivacyLedger:
 
 
 def marginal(rho, adjacency=Adjacency.ADD_REMOVE, noise=Noise.DISCRETE) -> MarginalEvent:
-    return MarginalEvent.costing(rho, clique=("a",), adjacency=adjacency, noise=noise)
+    return MarginalEvent.costing(rho, clique=("a",), unit=PrivacyUnit(adjacency=adjacency), noise=noise)
 
 
 def scores(rho, sensitivity=1, noise=Noise.DISCRETE, n_candidates=5) -> ScoresEvent:
@@ -160,7 +169,8 @@ def test_exact_rho_refuses(x):
 
 def test_budget_is_the_accountants():
     assert ledger().budget == zcdp_rho(epsilon=10.0, delta=1e-9)
-    assert (ledger().epsilon, ledger().delta, ledger().adjacency) == (10.0, 1e-9, Adjacency.ADD_REMOVE)
+    assert (ledger().epsilon, ledger().delta) == (10.0, 1e-9)
+    assert ledger().unit == PrivacyUnit(adjacency=Adjacency.ADD_REMOVE)
 
 
 def test_gaussian_dp_refuses_what_is_not_gaussian_without_charging():
@@ -304,7 +314,8 @@ def test_many_threads_spend_exactly_the_budget(monkeypatch):
 
 def test_the_ledger_cannot_be_refilled():
     book = ledger()
-    for name in ("epsilon", "delta", "adjacency", "accounting", "budget", "spent", "remaining", "events"):
+    decided = ("epsilon", "delta", "unit", "accounting", "budget", "failure_delta")
+    for name in (*decided, "spent", "remaining", "events", "failure_delta_spent"):
         with pytest.raises(AttributeError):
             setattr(book, name, 10)
     assert isinstance(book.events, tuple)

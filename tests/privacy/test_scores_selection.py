@@ -26,7 +26,7 @@ from tables_privacy import (
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, Noise, ScoresEvent
+from synthdp.privacy.events import Adjacency, Noise, PrivacyUnit, ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -83,7 +83,7 @@ def test_score_sensitivity_is_exact(rows, row, numbers, at, merged):
         moves = []
         for clique in CLIQUES:
             error, error_ = (score.error(clique, exact(clique, r, coarsening)) for r in (rows, other))
-            assert abs(error - error_) <= score.sensitivity([clique], adjacency) * 1024
+            assert abs(error - error_) <= score.sensitivity([clique], PrivacyUnit(adjacency=adjacency)) * 1024
             moves.append(score.whole_records(error) - score.whole_records(error_))
         assert max(map(abs, moves)) <= event.sensitivity
         assert sum(move**2 for move in moves) <= event.n_candidates * event.sensitivity**2
@@ -124,14 +124,15 @@ def test_weighted_scores_move_by_no_more_than_they_declare(rows, row, numbers, w
         Adjacency.ADD_REMOVE: [*rows, row],
         Adjacency.REPLACE_ONE: [row, *rows[1:]],
     }.items():
+        unit = PrivacyUnit(adjacency=adjacency)
         for chosen in (CLIQUES, CLIQUES[:2], CLIQUES[3:4]):
             moves = [
                 score.weighted(c, score.error(c, exact(c, rows))) - score.weighted(c, score.error(c, exact(c, other)))
                 for c in chosen
             ]
             assert {type(move) for move in moves} == {int}
-            assert max(map(abs, moves)) <= score.sensitivity(chosen, adjacency) * score.units_per_record
-            assert score.sensitivity(chosen, adjacency) <= score.sensitivity(CLIQUES, adjacency)
+            assert max(map(abs, moves)) <= score.sensitivity(chosen, unit) * score.units_per_record
+            assert score.sensitivity(chosen, unit) <= score.sensitivity(CLIQUES, unit)
 
 
 @BOTH
@@ -139,9 +140,10 @@ def test_the_sensitivity_of_weighted_scores_is_reached(adjacency):
     other = [*ROWS, (0, 1, 1)] if adjacency is Adjacency.ADD_REMOVE else [(1, 0, 0), *ROWS[1:]]
     score = MarginalL1Error({c: exact(c) for c in CLIQUES}, weights={c: 1.5 + len(c) for c in CLIQUES})
     moves = [score.weighted(c, score.error(c, exact(c, other))) for c in CLIQUES]
-    assert max(moves) == score.sensitivity(CLIQUES, adjacency) * score.units_per_record
-    assert score.sensitivity(CLIQUES, adjacency) == Fraction(9, 2) * adjacency.marginal_l1
-    assert score.sensitivity([("a",)], adjacency) == Fraction(5, 2) * adjacency.marginal_l1
+    unit = PrivacyUnit(adjacency=adjacency)
+    assert max(moves) == score.sensitivity(CLIQUES, unit) * score.units_per_record
+    assert score.sensitivity(CLIQUES, unit) == Fraction(9, 2) * adjacency.marginal_l1
+    assert score.sensitivity([("a",)], unit) == Fraction(5, 2) * adjacency.marginal_l1
 
 
 def test_weights_and_penalties_follow_aim():

@@ -19,6 +19,8 @@ from synthdp.table import (
     IntegerColumn,
     NumberColumn,
 )
+from synthdp.table.levels import Merged
+from synthdp.table.parts import PartColumn
 
 
 class Hostile:
@@ -52,6 +54,8 @@ ODD_VALUES = [
     np.float16(1), np.longdouble("1e4000"), np.int8(-1), np.str_("1"), np.complex128(1), str, math, Hostile(),
 ]  # fmt: skip
 
+DATED = DateColumn(name="x", type="datetime", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), required=True)
+
 TOTAL = [
     CategoricalColumn(name="x", levels=("1", "True", "a")),
     CategoricalColumn(name="x", levels=("1", "a"), other="else", required=True),
@@ -65,6 +69,11 @@ TOTAL = [
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1)),
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%d/%m/%Y", required=True),
     DateColumn(name="x", type="datetime", minimum=FIRST, maximum=LAST),
+    DateColumn(name="x", edges=(dt.date(2000, 1, 1), dt.date(2010, 1, 1), dt.date(2020, 1, 1)), required=True),
+    CategoricalColumn(name="x", levels=("1",), merged=Merged(levels=("a", "True"), weights=(1, 1))),
+    CategoricalColumn(name="x", levels=(1,), type="integer", other=0, merged=Merged(levels=(2, 3), weights=(1, 1))),
+    PartColumn.of(DATED, "weekday"),
+    PartColumn.of(DATED, "hour"),
 ]
 
 

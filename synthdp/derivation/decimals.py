@@ -1,0 +1,63 @@
+"""Learning how many decimals a column of numbers has."""
+
+from fractions import Fraction
+from math import ceil, floor, log10
+
+import numpy as np
+
+from synthdp.derivation.support import held_cells
+from synthdp.grid import MAX_DECIMALS, Grid, decimal_points
+from synthdp.privacy.private_values import PrivateValues
+
+MOST_DECIMALS = 16
+"""The class of numbers with more decimals than the shortest text of a float has as a rule."""
+
+LIKELY_DECIMALS, LIKELY_EXPONENT = 1, 3
+"""Where to look if nothing stands out: numbers between 8 and 16."""
+
+LARGEST_EXPONENT = 1024
+"""Floats lie below two to this power."""
+
+LARGEST_SCALE = 290
+"""Decimals of the finest grid, and zeros before the point of the coarsest."""
+
+POINT_BITS = 48
+"""Grid points stay within two to this power."""
+
+DIGITS = 15
+"""Digits that every number of so many has as a float."""
+
+
+def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> int:
+    """Spend at most ``rho`` on the decimals that a grid for the column should have (negative: tens, hundreds).
+
+    Measured numbers have all decimals that floats have. For them the grid follows from how
+    large they are: it divides the largest octave into about 2^48 parts.
+    """
+    starts = np.arange(MOST_DECIMALS + 1)
+    counts = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
+    decimals = held_cells(counts.counts, counts.stddev, likely=LIKELY_DECIMALS)[1]
+    if decimals == 0:
+        return decimals
+    exponents = np.arange(-LARGEST_EXPONENT, LARGEST_EXPONENT)
+    sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
+    largest = int(exponents[held_cells(sizes.counts, sizes.stddev, likely=LARGEST_EXPONENT + LIKELY_EXPONENT)[1]])
+    fitting = min(max(floor((POINT_BITS - 1 - largest) * log10(2)), -LARGEST_SCALE), LARGEST_SCALE)
+    return fitting if decimals >= MOST_DECIMALS else min(decimals, fitting)
+
+
+def decimals_between(low: float, high: float, decimals: int) -> int:
+    """About so many decimals that suit declared bounds: floats bear them, and two values lie between the bounds.
+
+    Noise may suggest any number of decimals.
+
+    >>> [decimals_between(2.25, 2.75, decimals) for decimals in (-3, 2, 99)]
+    [1, 2, 14]
+    """
+    largest = max(abs(low), abs(high))
+    most = min(DIGITS - ceil(log10(largest)), MAX_DECIMALS) if largest > 0 else DIGITS
+    decimals = min(decimals, most)
+    ends = np.array([-low, high])
+    while decimals < most and low < high and decimal_points(ends, decimals).sum() < 1:  # of these, none or one
+        decimals += 1
+    return decimals

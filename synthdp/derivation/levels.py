@@ -1,0 +1,43 @@
+"""Learning the levels of a column of texts: those that many records share; all else is "other"."""
+
+from fractions import Fraction
+from typing import Any
+
+from synthdp.derivation.missing import missing_found
+from synthdp.grid import Grid
+from synthdp.privacy.private_values import PrivateValues
+from synthdp.table.columns import Column
+from synthdp.table.open_columns import OpenColumn
+
+FEWEST_MERGED = 2
+"""Merging a single level with nothing would change nothing."""
+
+
+def learn_levels(
+    values: PrivateValues, column: OpenColumn, *, rho: Fraction, delta: Fraction, least_mass: float
+) -> Column:
+    """Close a column of texts: levels in the order of their texts, rare ones merged.
+
+    Rare levels share one code, whose values are drawn in proportion to the noisy counts that were
+    released: the model need not tell apart what noise would drown.
+    """
+    found = values.frequent(Grid(column=column.name), rho=rho, delta=delta)
+    counts = {str(level): count for level, count in found.counts.items() if _can_be_written(str(level))}
+    room = column.max_levels - 2  # for other and missing
+    kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
+    rare = [level for level in kept if counts[level] < least_mass and level != column.other]
+    rare = rare if len(rare) >= FEWEST_MERGED else []
+    levels = [level for level in kept if level not in set(rare)] or [column.other]
+    parts: dict[str, Any] = {"levels": levels}
+    if rare:
+        parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
+    return column.closed(**parts | missing_found(column, found.missing, found.stddev))
+
+
+def _can_be_written(text: str) -> bool:
+    """Whether a UTF-8 file can hold a text; one that it cannot hold is an "other"."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -1,0 +1,127 @@
+"""What learning a column asks the kernel, and with how much noise: known before the records are."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Literal, TypeAlias, final
+
+from synthdp.derivation.axes import Axis
+from synthdp.derivation.decimals import MOST_DECIMALS
+from synthdp.derivation.learner import ColumnBudget
+from synthdp.derivation.missing import BELIEVED
+from synthdp.derivation.numbers import LOOKING, SPIKES
+from synthdp.derivation.support import significance
+from synthdp.privacy.domain_events import HistogramEvent
+from synthdp.privacy.events import Noise, PrivacyUnit
+from synthdp.privacy.privtree import PrivTreeEvent
+from synthdp.privacy.threshold import partition_threshold
+
+About: TypeAlias = Literal["levels", "bounds", "shape", "bins", "single values", "decimals", "size", "missing"]
+"""What a question is about; "shape": where values lie; "size": how large they are."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One question about one column.
+
+    Parameters
+    ----------
+    column
+        Name of the column.
+    about
+        What is asked.
+    rho, delta
+        Its cost; delta is above 0 for partition selection only.
+    sigma
+        Noise on each count, in records: parameter of a Gaussian, or scale of the Laplace noise of
+        a tree (``about="bins"`` with PrivTree).
+    is_tree
+        Whether the noise is Laplace.
+    least_records
+        About how many records something must have to be found more often than not: the threshold of
+        partition selection, or what stands out from noise in a histogram. None if there is no such number.
+    """
+
+    column: str
+    about: About
+    rho: Fraction
+    delta: Fraction
+    sigma: float
+    is_tree: bool
+    least_records: float | None
+
+
+def questions(budget: ColumnBudget, *, unit: PrivacyUnit, noise: Noise) -> tuple[Question, ...]:
+    """What learning one column asks, in order.
+
+    Two of them may turn out not to be needed: "size", and "single values", whose budget "bins"
+    then has as well. A budget is never passed.
+
+    Raises
+    ------
+    ParameterError
+        If the budget is so small that there is no such noise.
+    """
+    column, rho = budget.column, budget.rho
+    ask = _Asking(budget=budget, unit=unit, noise=noise)
+    if "levels" in column.parts:
+        return (ask.values("levels", rho),)
+    asked = []
+    if budget.for_decimals:
+        asked += [ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MOST_DECIMALS + 1)))]
+        asked += [ask.cells("size", budget.for_decimals / 2, None)]
+    if not column.parts & {"bounds", "bins"}:
+        return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.parts else tuple(asked)
+    n_roots = len(Axis.of(column, decimals=column.decimals or 0).roots) - 1
+    bounds = "bounds" in column.parts
+    asked += [ask.cells("bounds" if bounds else "shape", rho * LOOKING, significance(2 * n_roots) if bounds else None)]
+    if "bins" in column.parts and column.binning == "privtree":
+        return (*asked, ask.tree(rho * (1 - LOOKING)))
+    second: About = "bins" if "bins" in column.parts else "shape"
+    asked += [ask.cells(second, rho * (1 - LOOKING - (SPIKES if budget.delta else 0)), None)]
+    return (*asked, ask.values("single values", rho * SPIKES)) if budget.delta else tuple(asked)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Asking:
+    """What all questions about a column share."""
+
+    budget: ColumnBudget
+    unit: PrivacyUnit
+    noise: Noise
+
+    def cells(self, about: About, rho: Fraction, deviations: float | None) -> Question:
+        """A histogram, in which so many standard deviations stand out."""
+        name = self.budget.column.name
+        event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit, noise=self.noise)
+        sigma = sqrt(event.sigma_squared)
+        return self._question(about, rho, sigma, least=None if deviations is None else deviations * sigma)
+
+    def values(self, about: About, rho: Fraction) -> Question:
+        """Partition selection."""
+        squared, delta = self.unit.marginal_l2_squared / (2 * rho), self.budget.delta
+        least = partition_threshold(self.noise, sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
+        return self._question(about, rho, sqrt(squared), least=least, delta=delta)
+
+    def tree(self, rho: Fraction) -> Question:
+        """PrivTree."""
+        name = self.budget.column.name
+        event = PrivTreeEvent.costing(rho, column=name, sensitivity=self.unit.marginal_l1)
+        return self._question("bins", rho, float(event.scale), least=None, is_tree=True)
+
+    def _question(
+        self,
+        about: About,
+        rho: Fraction,
+        sigma: float,
+        *,
+        least: float | None,
+        delta: Fraction = Fraction(0),
+        is_tree: bool = False,
+    ) -> Question:
+        name = self.budget.column.name
+        return Question(
+            column=name, about=about, rho=rho, delta=delta, sigma=sigma, is_tree=is_tree, least_records=least
+        )
