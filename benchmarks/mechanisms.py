@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import all_k_way
 from synthdp.errors import SynthdpError
 from synthdp.evaluation.marginal_error import total_variation
-from synthdp.privacy.events import Adjacency
+from synthdp.privacy.unit import Adjacency
 from synthdp.registry import MECHANISMS
 from synthdp.release import Release
 from synthdp.synthesis import Synthesis

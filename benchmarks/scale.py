@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.domain import Domain
-from synthdp.privacy.events import Adjacency
+from synthdp.privacy.unit import Adjacency
 from synthdp.release import Release
 from synthdp.table.codec import CodedTable
 from synthdp.table.schema import Schema

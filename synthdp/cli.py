@@ -30,6 +30,7 @@ _EXAMPLES = """examples:
   synthdp sample people.synthdp -o more.csv --rows 1000000
   synthdp show synthetic.csv.privacy.json
   synthdp schema draft people.csv -o schema.json
+  synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted"""
@@ -225,6 +226,7 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _command(schema, "draft", "write a schema to fill in, from column names and declared types only")
     parser.set_defaults(handler="draft_command")
     parser.add_argument("input", metavar="IN", help="table: .csv, .csv.gz, .parquet, or -")
+    parser.add_argument("--kinds", action="store_true", help="write a kinds file to fill in, for `synthdp run --kinds`")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser = _command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")

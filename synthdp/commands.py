@@ -27,6 +27,7 @@ from synthdp.settings import checked_rows
 from synthdp.show import describe
 from synthdp.synthesis import Synthesis
 from synthdp.table.files import held_rows, open_table
+from synthdp.table.draft import KINDS_NOTE, draft_of_kinds
 from synthdp.table.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
 from synthdp.table.open_schema import OpenSchema
 from synthdp.table.writing import check_writable, reason, write_atomically, write_frame, write_rows
@@ -101,9 +102,10 @@ def draft_command(options: argparse.Namespace) -> None:
     check_writable(options.output, force=options.force)
     with open_table(options.input) as table:
         draft = table.draft()
+    content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     with write_atomically(options.output, force=options.force) as stream:
-        stream.write((json.dumps(draft, indent=2, ensure_ascii=False) + "\n").encode())
-    sys.stderr.write(f"synthdp: {draft['synthdp']['note']}\n")
+        stream.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    sys.stderr.write(f"synthdp: {note}\n")
 
 
 def check_command(options: argparse.Namespace) -> None:

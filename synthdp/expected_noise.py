@@ -11,16 +11,12 @@ from math import pi, sqrt
 from typing import final
 
 from synthdp.allocation import measurement_shares
-from synthdp.derivation.learner import column_budgets, is_gaussian, takes_thresholds
+from synthdp.derivation.learner import column_budgets
 from synthdp.derivation.questions import Question, questions
 from synthdp.domain import Domain
 from synthdp.listing import shortened_table
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.registry import mechanism_named
-from synthdp.release import DOMAIN_SHARE
-from synthdp.settings import default_accounting
+from synthdp.release import DOMAIN_SHARE, Release
 from synthdp.table.open_schema import OpenSchema
 from synthdp.workload import LARGEST_DEFAULT, Workload
 
@@ -69,21 +65,17 @@ class ExpectedNoise:
 
 
 def expected_ledger(schema: OpenSchema, *, epsilon: float, delta: float) -> PrivacyLedger:
-    """A ledger as a run by default has it, to read its budget from; nothing is ever charged to it.
+    """The ledger that a run has by default, to read its budget from; nothing is ever charged to it.
 
     Raises
     ------
     ParameterError, PrivacyError
         If the budget is out of range.
     """
-    accounting = default_accounting(mechanism_named("auto"), epsilon=epsilon, delta=delta, max_rows=1)
-    return PrivacyLedger(
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=Adjacency.ADD_REMOVE,
-        accounting=accounting if is_gaussian(schema) else Accounting.ZCDP,
-        failure_delta=delta * DOMAIN_SHARE if takes_thresholds(schema) else 0.0,
+    release = Release(
+        schema=schema, epsilon=epsilon, delta=delta, mechanism="auto", adjacency="add-remove", workload="1-way"
     )
+    return release.ledger
 
 
 def model_budget(schema: OpenSchema, ledger: PrivacyLedger) -> Fraction:

@@ -18,11 +18,11 @@ from synthdp.measurement import LinearMeasurement
 from synthdp.mechanism import Mechanism, Report, silent
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.certificate import privacy_certificate
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.private_values import PrivateValues
 from synthdp.privacy.randomness import Randomness, SystemRandomness
+from synthdp.privacy.unit import Adjacency
 from synthdp.registry import engine_named, mechanism_named
 from synthdp.settings import as_accounting, as_adjacency, checked_rows, checked_share, default_accounting
 from synthdp.synthesis import Synthesis
@@ -189,6 +189,11 @@ class Release:
         self._randomness = randomness
         if isinstance(self._schema, OpenSchema):
             self._check_questions(self._schema)
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for the run."""
+        return self._ledger
 
     def _check_questions(self, schema: OpenSchema) -> None:
         """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""

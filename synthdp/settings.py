@@ -3,7 +3,7 @@
 from synthdp.errors import ParameterError
 from synthdp.mechanism import Mechanism
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
+from synthdp.privacy.unit import Adjacency
 
 SMALLEST_GDP_BUDGET = 1e-4
 """Rho below which zCDP is used unless asked otherwise: its discrete noise may be as large as need be."""

@@ -3,11 +3,12 @@
 import gzip
 import json
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from cli_runs import HEADER, ROWS, invoke, names_in
+from cli_runs import HEADER, ROWS, assert_one_line, invoke, names_in
 from kinds_runs import (
     CATEGORICAL,
     CENSUS,
@@ -268,3 +269,13 @@ def test_rows_without_an_id_are_left_out(place):
     more = ("--unit", "person", "--max-rows-per-unit", "1", "--accounting", "zcdp")
     assert_quiet_success(invoke(*kinds_arguments(*more, epsilon="1e6")))
     assert len((place / "out.csv").read_text().splitlines()) - 1 == 40
+
+
+def test_a_drafted_kinds_file_is_to_be_filled_in(place):
+    Path("t.csv").write_text("town,age\nA,3\n")
+    outcome = invoke("schema", "draft", "t.csv", "--kinds")
+    assert outcome.code == 0
+    assert json.loads(outcome.out) == {"town": None, "age": None}
+    assert "what kind it is" in outcome.err
+    Path("k.json").write_text('{"town": null, "age": null}')
+    assert_one_line(invoke("run", "t.csv", "--kinds", "k.json", "-o", "o.csv", "--epsilon", "1", "--delta", "1e-6"), 2)

@@ -17,8 +17,8 @@ from synthdp.derivation.missing import missing_found
 from synthdp.derivation.numbers import learn_density, learn_tree
 from synthdp.grid import Grid
 from synthdp.mechanism import Report
-from synthdp.privacy.events import PrivacyUnit
 from synthdp.privacy.private_values import PrivateValues
+from synthdp.privacy.unit import PrivacyUnit
 from synthdp.table.columns import Column
 from synthdp.table.open_columns import OpenColumn
 from synthdp.table.open_schema import OpenSchema

@@ -22,7 +22,7 @@ def learn_levels(
     released: the model need not tell apart what noise would drown.
     """
     found = values.frequent(Grid(column=column.name), rho=rho, delta=delta)
-    counts = {str(level): count for level, count in found.counts.items() if _can_be_written(str(level))}
+    counts = {str(level): count for level, count in found.counts.items()}
     room = column.max_levels - 2  # for other and missing
     kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
     rare = [level for level in kept if counts[level] < least_mass and level != column.other]
@@ -32,12 +32,3 @@ def learn_levels(
     if rare:
         parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
     return column.closed(**parts | missing_found(column, found.missing, found.stddev))
-
-
-def _can_be_written(text: str) -> bool:
-    """Whether a UTF-8 file can hold a text; one that it cannot hold is an "other"."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text

@@ -12,9 +12,10 @@ from synthdp.derivation.missing import BELIEVED
 from synthdp.derivation.numbers import LOOKING, SPIKES
 from synthdp.derivation.support import significance
 from synthdp.privacy.domain_events import HistogramEvent
-from synthdp.privacy.events import Noise, PrivacyUnit
+from synthdp.privacy.events import Noise
 from synthdp.privacy.privtree import PrivTreeEvent
 from synthdp.privacy.threshold import partition_threshold
+from synthdp.privacy.unit import PrivacyUnit
 
 About: TypeAlias = Literal["levels", "bounds", "shape", "bins", "single values", "decimals", "size", "missing"]
 """What a question is about; "shape": where values lie; "size": how large they are."""

@@ -5,6 +5,7 @@ All costs are exact fractions, so that a ledger can add them up without rounding
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -14,6 +15,7 @@ from typing import final
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
+from synthdp.privacy.unit import PrivacyUnit
 
 
 def exact_rho(rho: Fraction | float) -> Fraction:
@@ -33,96 +35,6 @@ def exact_rho(rho: Fraction | float) -> Fraction:
     if exact <= 0:
         raise ParameterError(f"rho is {float(rho)}; give a number above 0 and at most 2^80")
     return exact
-
-
-MAX_ROWS = 1 << 20
-"""Most records of one person; with more, noise would drown everything."""
-
-
-class Adjacency(Enum):
-    """Which tables count as neighbours, that is, what one person can change."""
-
-    ADD_REMOVE = "add-remove"
-    REPLACE_ONE = "replace-one"
-
-    @property
-    def marginal_l2_squared(self) -> int:
-        """Squared L2 sensitivity of the counts of one marginal, in records squared.
-
-        A record that comes or goes changes one cell by 1; a replaced record changes two.
-        """
-        return 1 if self is Adjacency.ADD_REMOVE else 2
-
-    @property
-    def marginal_l1(self) -> int:
-        """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
-        return 1 if self is Adjacency.ADD_REMOVE else 2
-
-    @property
-    def unit(self) -> str:
-        """The unit of privacy in words."""
-        return {
-            Adjacency.ADD_REMOVE: "one record, present or absent; the number of records is protected",
-            Adjacency.REPLACE_ONE: "the content of one record; the number of records is not protected",
-        }[self]
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class PrivacyUnit:
-    """What is protected as one: a record, or all records of a person.
-
-    Parameters
-    ----------
-    adjacency
-        Which tables are neighbours.
-    max_rows
-        Most records of one person, enforced before anything is counted. All of them may fall
-        into one cell, so that every sensitivity is ``max_rows`` times that of one record.
-    column
-        The column that tells persons apart; None if each record is a unit of its own.
-
-    Raises
-    ------
-    ParameterError
-        If ``max_rows`` is not a whole number of at least 1, persons are not told apart, or are
-        replaced: a person who is replaced may have another number of records, which would then
-        have to be public.
-    """
-
-    adjacency: Adjacency
-    max_rows: int = 1
-    column: str | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or not 1 <= self.max_rows <= MAX_ROWS:
-            raise ParameterError(
-                f"max_rows_per_unit is {self.max_rows}; give a whole number of at least 1 and at most {MAX_ROWS}"
-            )
-        if self.column is None and self.max_rows > 1:
-            raise ParameterError(f"max_rows_per_unit is {self.max_rows} but there is no unit; name the person's column")
-        if self.column is not None and self.adjacency is not Adjacency.ADD_REMOVE:
-            raise ParameterError("adjacency is 'replace-one', which is for records; with a unit give 'add-remove'")
-
-    @property
-    def marginal_l2_squared(self) -> int:
-        """Squared L2 sensitivity of the counts of one marginal, in records squared."""
-        return self.adjacency.marginal_l2_squared * self.max_rows**2
-
-    @property
-    def marginal_l1(self) -> int:
-        """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
-        return self.adjacency.marginal_l1 * self.max_rows
-
-    @property
-    def description(self) -> str:
-        """The unit of privacy in words."""
-        if self.column is None:
-            return self.adjacency.unit
-        return (
-            f"one person, told apart by column {self.column!r}, with at most {self.max_rows} records, present or "
-            "absent; the number of records is protected"
-        )
 
 
 class Noise(Enum):
@@ -164,25 +76,18 @@ class Event(ABC):
         """The event for a certificate: plain JSON values, nothing that depends on records."""
 
 
-@final
 @dataclass(frozen=True, kw_only=True)
-class MarginalEvent(Event):
-    """Gaussian noise of variance parameter ``sigma_squared`` on each count of a marginal.
+class CountsEvent(Event):
+    """Gaussian noise of variance parameter ``sigma_squared`` on each of some counts.
 
-    Costs ``sensitivity_squared / (2 sigma_squared)``: [CKS20, Thm. 14] for the discrete Gaussian,
-    [BS16] and post-processing for the rounded one.
+    A unit changes the counts by at most ``sensitivity_squared`` in squared L2 norm. Costs
+    ``sensitivity_squared / (2 sigma_squared)``: [CKS20, Thm. 14] for the discrete Gaussian, [BS16]
+    and post-processing for the rounded one.
     """
 
-    clique: Clique
     sigma_squared: Fraction
     sensitivity_squared: int
     noise: Noise = Noise.DISCRETE
-
-    @classmethod
-    def costing(cls, rho: Fraction, *, clique: Clique, unit: PrivacyUnit, noise: Noise) -> "MarginalEvent":
-        """The event that costs exactly ``rho``."""
-        squared = unit.marginal_l2_squared
-        return cls(clique=clique, sigma_squared=squared / (2 * rho), sensitivity_squared=squared, noise=noise)
 
     @property
     def rho(self) -> Fraction:
@@ -194,16 +99,34 @@ class MarginalEvent(Event):
         """Whether the noise is the rounded one."""
         return self.noise is Noise.ROUNDED
 
-    def to_dict(self) -> dict[str, object]:
-        """The event for a certificate."""
+    def _described(self, event: str, mechanism: str, *, of: Mapping[str, object]) -> dict[str, object]:
+        """The event for a certificate, with what it counts."""
         return {
-            "event": "marginal",
-            "mechanism": self.noise.value,
-            "columns": list(self.clique),
+            "event": event,
+            "mechanism": mechanism,
+            **of,
             "sigma": float(self.sigma_squared) ** 0.5,
             "sensitivity_l2_squared": self.sensitivity_squared,
             "rho": float(self.rho),
         }
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MarginalEvent(CountsEvent):
+    """The counts of a marginal."""
+
+    clique: Clique
+
+    @classmethod
+    def costing(cls, rho: Fraction, *, clique: Clique, unit: PrivacyUnit, noise: Noise) -> "MarginalEvent":
+        """The event that costs exactly ``rho``."""
+        squared = unit.marginal_l2_squared
+        return cls(clique=clique, sigma_squared=squared / (2 * rho), sensitivity_squared=squared, noise=noise)
+
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate."""
+        return self._described("marginal", self.noise.value, of={"columns": list(self.clique)})
 
 
 @final

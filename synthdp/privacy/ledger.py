@@ -8,7 +8,8 @@ from typing import final
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accountant import Accounting, check_budget
-from synthdp.privacy.events import Adjacency, Event, PrivacyUnit, exact_rho
+from synthdp.privacy.events import Event, exact_rho
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 
 def exact_delta(delta: Fraction | float) -> Fraction:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
 from synthdp.measurement import Coarsening
-from synthdp.privacy.events import PrivacyUnit
+from synthdp.privacy.unit import PrivacyUnit
 
 _GRID_BITS = 10
 _WEIGHT_BITS = 16

@@ -1,6 +1,6 @@
 """Drafts of schemas to fill in: from names and dtypes alone, never from values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,23 @@ NOTE = (
     "Check that the names below are column names, and not a first record."
 )
 """Stands in every draft; loading ignores it."""
+
+KINDS_NOTE = (
+    "Say of every column that is null what kind it is: categorical, boolean, integer, number, year, date or datetime. "
+    "Leave out of the table what is free text or the id of a record. "
+    "Check that the names are column names, and not a first record."
+)
+"""Goes with every draft of a kinds file."""
+
+
+def draft_of_kinds(draft: Mapping[str, Any]) -> dict[str, str | None]:
+    """A kinds file to be filled in, from the draft of a schema.
+
+    >>> draft_of_kinds(draft_from_frame(pd.DataFrame({"age": [39], "job": ["nurse"]})))
+    {'age': 'integer', 'job': 'categorical'}
+    """
+    types = {field["name"]: field["type"] for field in draft["fields"]}
+    return {name: "categorical" if kind == "string" else kind for name, kind in types.items()}
 
 
 def draft_from_frame(frame: pd.DataFrame) -> dict[str, Any]:

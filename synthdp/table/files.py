@@ -185,7 +185,8 @@ class ParquetFile(TableFile):
                 batch.validate(full=True)
                 columns = [self._readable(column) for column in batch.columns]
                 table = self._pyarrow.Table.from_arrays(columns, names=list(self.names))
-                frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+                # without integer_object_nulls one gap would make floats of all integers beside it
+                frame = table.to_pandas(date_as_object=False, ignore_metadata=True, integer_object_nulls=True)
                 self._n_read += len(frame)
                 yield frame
         except self._failures:

@@ -21,6 +21,9 @@ Values: TypeAlias = NDArray[Any]
 
 _EPOCH = date(1970, 1, 1).toordinal()
 
+_EXACT = 2**53
+"""Below it, integers and floats tell the same ones apart."""
+
 _UNMIXED = frozenset({str, float, date, type(None), type(pd.NA), type(pd.NaT)})
 """Types of which no two hold equal values that are read differently."""
 
@@ -54,10 +57,14 @@ def _plain(values: pd.Series | pd.Index) -> Values:
     if isinstance(dtype, pd.DatetimeTZDtype):
         return np.asarray(values.to_numpy(dtype=f"datetime64[{dtype.unit}]"))  # in UTC
     if isinstance(dtype, np.dtype) and dtype.kind in "biufM":
-        return np.asarray(values.to_numpy())
-    masked = getattr(dtype, "numpy_dtype", None)
-    if pd.api.types.is_extension_array_dtype(dtype) and getattr(masked, "kind", "O") in "biuf":
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        # pandas has no index of half floats
+        return np.asarray(values.to_numpy(dtype=np.float32 if dtype == np.float16 else None))
+    kind = getattr(getattr(dtype, "numpy_dtype", None), "kind", "O")
+    if pd.api.types.is_extension_array_dtype(dtype) and kind in "biuf":
+        with np.errstate(invalid="ignore"):
+            numbers = np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        if kind not in "iu" or not (np.abs(numbers) >= _EXACT).any():  # else floats would make ids equal
+            return numbers
     return np.asarray(values.astype(object).to_numpy(), dtype=object)
 
 
@@ -68,7 +75,7 @@ def floats_of(values: Values) -> NDArray[np.float64]:
     [39.0, 39.0, inf, nan, nan, 39.0]
     """
     if values.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # there are signalling NaNs
             return values.astype(np.float64)
     if values.dtype != object:
         return np.full(len(values), np.nan)
@@ -90,7 +97,7 @@ def _number_to_float(value: object) -> float:
         try:
             return float(value)
         except OverflowError:  # an int or Fraction beyond 1e308 still has a sign to clip by
-            return math.copysign(math.inf, value.numerator) if isinstance(value, Rational) else math.nan
+            return math.nan if not isinstance(value, Rational) else math.inf if value > 0 else -math.inf
     return math.nan
 
 
@@ -136,15 +143,18 @@ def _since_1970(moment: date) -> float:
 def texts_of(value: object) -> Iterator[str]:
     """The texts that a value could have been written as; none for foreign objects.
 
-    >>> list(texts_of(1.0)), list(texts_of(True)), list(texts_of([1]))
-    (['1.0', '1'], ['True'], [])
+    >>> list(texts_of(1)), list(texts_of(1.0)), list(texts_of(True)), list(texts_of([1]))
+    (['1.0', '1'], ['1.0', '1'], ['True'], [])
     """
     if isinstance(value, str):
-        yield str(value)
+        yield str.__str__(str(value))  # a text of Python's own, which says nothing else of equality
     elif isinstance(value, bool | np.bool_):
         yield str(bool(value))
     elif isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
-        yield str(int(value))
+        number = int(value)
+        if abs(number) <= _EXACT:  # pandas makes floats of all integers where one is missing
+            yield repr(float(number))
+        yield str(number)
     elif isinstance(value, float | np.floating):
         yield repr(float(value) + 0.0)  # -0.0 is equal to 0.0, so it is read alike
         if float(value).is_integer():

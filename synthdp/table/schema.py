@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self, final
 
 import pandas as pd
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import DataFileError, SchemaError
+from synthdp.errors import SchemaError
 from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.draft import draft_from_frame
 from synthdp.table.frictionless import parse_schema
+from synthdp.table.jsonfiles import load_json
 from synthdp.table.parts import with_parts
 from synthdp.table.rules import Rule, parse_rules
-from synthdp.table.writing import reason, write_atomically
+from synthdp.table.writing import write_atomically
 
 MAX_NAMES_SHOWN = 8
 """An error lists at most this many names."""
@@ -88,18 +88,7 @@ class Schema:
 
         Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise SchemaError(f"schema {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
-        except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
-            raise DataFileError(f"schema {str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
-        try:
-            mapping = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise SchemaError(f"schema {str(path)!r}: it is not valid JSON{where}; correct it") from None
-        return cls.from_dict(mapping)
+        return cls.from_dict(load_json(path, "schema"))
 
     @staticmethod
     def draft(frame: pd.DataFrame) -> dict[str, Any]:

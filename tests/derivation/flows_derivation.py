@@ -14,10 +14,10 @@ import pytest
 from synthdp import release
 from synthdp.derivation.learner import learn_columns, takes_thresholds
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_values import PrivateValues
 from synthdp.privacy.randomness import Randomness
+from synthdp.privacy.unit import Adjacency
 from synthdp.release import Release
 from synthdp.table.held import HeldTable
 from synthdp.table.open_schema import OpenSchema

@@ -9,7 +9,7 @@ from flows_derivation import Frozen, held, learnt_from
 from learning_derivation import BIG, DAYS, N_ROWS, decoded, distance, learn, random
 
 from synthdp.errors import ParameterError
-from synthdp.privacy.events import Adjacency
+from synthdp.privacy.unit import Adjacency
 from synthdp.release import DOMAIN_SHARE, Release, synthesize
 from synthdp.table.open_schema import OpenSchema
 

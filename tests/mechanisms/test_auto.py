@@ -15,9 +15,10 @@ from synthdp.inference.graphical_model import GraphicalModelEstimator
 from synthdp.inference.tree_growth import TreeGrowth
 from synthdp.mechanism import silent
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, MarginalEvent, ScoresEvent
+from synthdp.privacy.events import MarginalEvent, ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.unit import Adjacency
 from synthdp.table.codec import CodedTable
 from synthdp.table.sources import CodedSource
 from synthdp.workload import Workload

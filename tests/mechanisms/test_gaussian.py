@@ -8,9 +8,10 @@ from synthdp.domain import Domain
 from synthdp.inference.graphical_model import GraphicalModelEstimator
 from synthdp.inference.local_consistency import LocalConsistencyEstimator
 from synthdp.mechanism import silent
-from synthdp.privacy.events import Adjacency, MarginalEvent
+from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.unit import Adjacency
 from synthdp.residuals import best_linear_estimates
 from synthdp.table.codec import CodedTable
 from synthdp.table.sources import CodedSource

@@ -16,9 +16,9 @@ from synthdp.inference.graphical_model import GraphicalModelEstimator
 from synthdp.measurement import LinearMeasurement
 from synthdp.mechanism import silent
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.unit import Adjacency
 from synthdp.rare_levels import merged_rare_levels
 from synthdp.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
 from synthdp.table.codec import CodedTable

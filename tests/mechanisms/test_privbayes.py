@@ -12,9 +12,9 @@ from synthdp.inference.graphical_model import GraphicalModelEstimator
 from synthdp.inference.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement
 from synthdp.mechanism import silent
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.unit import Adjacency
 from synthdp.table.codec import CodedTable
 from synthdp.table.sources import CodedSource
 from synthdp.workload import Workload

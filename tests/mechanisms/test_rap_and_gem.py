@@ -21,7 +21,8 @@ from synthdp.inference.direct import DirectEstimator
 from synthdp.inference.generative_network import GenerativeNetworkEstimator
 from synthdp.inference.relaxed_tabular import RelaxedTabularEstimator
 from synthdp.mechanism import silent
-from synthdp.privacy.events import Adjacency, Noise, ScoresEvent, SelectionEvent
+from synthdp.privacy.events import Noise, ScoresEvent, SelectionEvent
+from synthdp.privacy.unit import Adjacency
 from synthdp.registry import MECHANISMS, mechanism_named
 from synthdp.workload import Workload
 

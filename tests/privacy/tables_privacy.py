@@ -8,10 +8,10 @@ from oracles_privacy import ArraySource, UntouchableSource
 from synthdp.domain import Domain
 from synthdp.measurement import Coarsening
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import Adjacency
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 4))
 CLIQUES = [("a",), ("b",), ("a", "c"), ("c", "a"), ("a", "b", "c"), ()]

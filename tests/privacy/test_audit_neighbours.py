@@ -15,9 +15,10 @@ from tables_privacy import CLIQUES, DOMAIN, MERGING, ROWS, estimates_of, exact, 
 
 from synthdp.privacy import private_table
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, MarginalEvent, ScoresEvent, SelectionEvent
+from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import Adjacency
 
 
 def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):

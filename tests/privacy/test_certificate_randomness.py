@@ -15,11 +15,11 @@ import synthdp.privacy
 from synthdp.domain import Domain
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.certificate import NOT_COVERED, privacy_certificate
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.randomness import Randomness, SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import Adjacency
 
 MODULES = [importlib.import_module(f"synthdp.privacy.{m.name}") for m in pkgutil.iter_modules(synthdp.privacy.__path__)]
 

@@ -12,9 +12,10 @@ from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import MarginalEvent, Noise, PrivacyUnit
+from synthdp.privacy.events import MarginalEvent, Noise
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import PrivacyUnit
 
 
 def requests(table):

@@ -14,17 +14,9 @@ from hypothesis import strategies as st
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accountant import Accounting, gdp_rho, zcdp_rho
-from synthdp.privacy.events import (
-    Adjacency,
-    Event,
-    MarginalEvent,
-    Noise,
-    PrivacyUnit,
-    ScoresEvent,
-    SelectionEvent,
-    exact_rho,
-)
+from synthdp.privacy.events import Event, MarginalEvent, Noise, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 RHOS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
 SMALL_RHOS = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(1, 20), max_denominator=10**6)

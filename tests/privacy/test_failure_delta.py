@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from synthdp.errors import BudgetExceededError, ParameterError
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, Event, MarginalEvent, Noise, PrivacyUnit
+from synthdp.privacy.events import Event, MarginalEvent, Noise
 from synthdp.privacy.ledger import PrivacyLedger, exact_delta
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 EITHER = pytest.mark.parametrize("accounting", Accounting)
 

@@ -26,9 +26,10 @@ from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
 from synthdp.privacy import noise, private_table
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, SelectionEvent
+from synthdp.privacy.events import SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.randomness import SystemRandomness
+from synthdp.privacy.unit import Adjacency
 
 # The noise is what the event states
 

@@ -24,10 +24,10 @@ from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.grid import LARGEST_POINT
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.domain_events import HistogramEvent, PartitionEvent
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.private_values import MAX_CELLS, PrivateValues
 from synthdp.privacy.privtree import PrivTreeEvent
 from synthdp.privacy.randomness import SystemRandomness
+from synthdp.privacy.unit import Adjacency
 
 RHO, DELTA = Fraction(1, 3), Fraction(1, 1000)
 

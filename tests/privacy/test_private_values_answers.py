@@ -16,8 +16,8 @@ from values_privacy import CUTS, EITHER, GRID, NO_STARTS, STARTS, Counts, Rows, 
 from synthdp.errors import PrivacyError
 from synthdp.privacy import private_values
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.noise import gaussian_noise
+from synthdp.privacy.unit import Adjacency
 
 # What is counted
 

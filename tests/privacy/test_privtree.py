@@ -61,6 +61,11 @@ def worst_loss(counts, cells, scale, decay, **changes):
     return max(abs(log(here[tree] / there[tree])) for tree in here)
 
 
+def more(counts, cells):
+    """The counts with a record more in each of some cells."""
+    return tuple(count + list(cells).count(cell) for cell, count in enumerate(counts))
+
+
 def sample(counts, n, scale, decay, randomness=SYSTEM, **changes):
     cumulative = np.concatenate([[0], np.cumsum(counts)])
     for _ in range(n):
@@ -139,6 +144,77 @@ def test_half_the_noise_no_bias_or_no_floor_would_be_found_out(mutant):
     tables = [[n] + [0] * 15 for n in range(8)]
     assert max(worst_loss(counts, [0], 4, 3) for counts in tables) <= epsilon
     assert max(worst_loss(counts, [0], 4, 3, **mutant) for counts in tables) > epsilon
+
+
+# Privacy as zCDP: Renyi divergences of the same distributions
+
+ORDERS = (1.0, 1.1, 1.5, 2.0, 4.0, 16.0, 64.0)
+PAIRS = {
+    "a record comes": (1, [(c, more(c, [i])) for c in product(range(5), repeat=4) for i in range(4)]),
+    "a record comes, crowded": (1, [((0,) * 15 + (n,), (0,) * 15 + (n + 1,)) for n in range(25)]),
+    "a record comes, uneven": (1, [((n, 0, 2, 0, m), (n, 0, 2, 0, m + 1)) for n in range(3) for m in range(9)]),
+    "three records come": (
+        3,
+        [(c, more(c, i)) for c in product(range(3), repeat=4) for i in combinations_with_replacement(range(4), 3)],
+    ),
+    "three records come, crowded": (3, [((0,) * 7 + (n,), (0,) * 7 + (n + 3,)) for n in range(20)]),
+    "a record is replaced": (
+        2,
+        [(more(c, [i]), more(c, [j])) for c in product(range(4), repeat=4) for i, j in ((0, 3), (3, 0), (0, 1))],
+    ),
+}
+
+
+def renyi(log_p, log_q, order):
+    """Renyi divergence of an order, in nats; of order 1 the Kullback-Leibler divergence."""
+    losses = log_p - log_q
+    if order == 1:
+        return float(np.exp(log_p) @ losses)
+    exponents = log_q + order * losses
+    largest = exponents.max()
+    return float(largest + np.log(np.exp(exponents - largest).sum())) / (order - 1)
+
+
+def worst_of(pairs, scale, decay, **changes):
+    """Largest divergence, both ways, for each order and per order; and the largest range of log ratios."""
+    known = {}
+    for counts in {counts for pair in pairs for counts in pair}:
+        found = trees(counts, scale, decay, **changes)
+        known[counts] = np.log([found[tree] for tree in sorted(found)])
+    divergences, ranges = dict.fromkeys(ORDERS, 0.0), []
+    for pair in pairs:
+        one, two = (known[counts] for counts in pair)
+        ranges.append(np.ptp(one - two))
+        for order in ORDERS:
+            worst = max(renyi(one, two, order), renyi(two, one, order)) / order
+            divergences[order] = max(divergences[order], worst)
+    return divergences, max(ranges)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(("scale", "decay"), PARAMETERS)
+def test_trees_are_bounded_range_and_zcdp(scale, decay, name):
+    sensitivity, pairs = PAIRS[name]
+    event = PrivTreeEvent(column="a", scale=scale, decay=decay, sensitivity=sensitivity)
+    divergences, widest = worst_of(pairs, scale, decay)
+    assert max(divergences.values()) <= event.rho
+    assert widest <= event.epsilon + Fraction(sensitivity, scale)
+
+
+def test_a_third_of_rho_or_a_range_of_epsilon_would_be_found_out():
+    for scale, decay in ((1, 1), (2, 5), (3, 7)):
+        event = PrivTreeEvent(column="a", scale=scale, decay=decay, sensitivity=1)
+        found = [worst_of(PAIRS[name][1], scale, decay) for name in ("a record comes", "a record comes, crowded")]
+        assert max(max(divergences.values()) for divergences, _ in found) > event.rho / 3
+        assert max(widest for _, widest in found) > event.epsilon
+
+
+def test_half_the_noise_breaks_zcdp():
+    """The same tables with a mechanism that is worse than its event says."""
+    pairs = PAIRS["a record comes, crowded"][1]
+    event = PrivTreeEvent(column="a", scale=4, decay=3, sensitivity=1)
+    assert max(worst_of(pairs, 4, 3)[0].values()) <= event.rho
+    assert max(worst_of(pairs, 4, 3, noise_scale=2)[0].values()) > event.rho
 
 
 # The sampler draws from that distribution

@@ -26,10 +26,11 @@ from tables_privacy import (
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency, Noise, PrivacyUnit, ScoresEvent
+from synthdp.privacy.events import Noise, ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 # Scores
 

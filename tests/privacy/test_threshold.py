@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 from synthdp.errors import ParameterError
-from synthdp.privacy.events import MAX_ROWS, Noise
+from synthdp.privacy.events import Noise
 from synthdp.privacy.noise import MAX_SIGMA_SQUARED
 from synthdp.privacy.threshold import SMALLEST_DELTA, partition_threshold, tail_bound
+from synthdp.privacy.unit import MAX_ROWS
 
 SIGMAS = [0.1, 0.3, 0.5, 0.8, 1.0, 1.7, 3.0, 10.0, 70.0, 1000.0, 10_000.0]
 DELTAS = [0.9, 0.5, 0.05, 1e-3, 1e-6, 1e-9, 1e-12]

@@ -18,11 +18,12 @@ from synthdp.privacy import private_table
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.certificate import NOT_COVERED, privacy_certificate
 from synthdp.privacy.domain_events import HistogramEvent, PartitionEvent
-from synthdp.privacy.events import MAX_ROWS, Adjacency, Noise, PrivacyUnit
+from synthdp.privacy.events import Noise
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.randomness import SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import MAX_ROWS, Adjacency, PrivacyUnit
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 CELLS = list(product(range(3), range(2)))

@@ -10,9 +10,9 @@ from oracles_privacy import Seeded
 
 from synthdp.grid import Grid
 from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Adjacency
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_values import PrivateValues
+from synthdp.privacy.unit import Adjacency
 
 GRID = Grid(column="x")
 NO_STARTS = np.empty(0, dtype=np.int64)
