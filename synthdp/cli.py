@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from threading import current_thread, main_thread
-from typing import NoReturn
+from time import monotonic
+from types import FrameType
+from typing import NoReturn, final
 
 from synthdp.errors import ParameterError, PrivacyError, SynthdpError
 from synthdp.version import __version__
 
-DONE, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 
 PAID_FOR = "what was paid for "
 """How a note on an error begins that says where the measurements of a failed run are."""
@@ -33,7 +35,30 @@ _EXAMPLES = """examples:
   synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted"""
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
+143 terminated (SIGTERM)"""
+
+_BURST_SECONDS = 2.0
+"""A SIGTERM that comes so soon after another belongs to it: ``timeout`` and schedulers send several."""
+
+
+@final
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: what Ctrl-C does is done, with an exit code of its own."""
+
+
+@final
+class Termination:
+    """Handler of SIGTERM that raises `Terminated`, once for several that come together."""
+
+    def __init__(self) -> None:
+        self._raised_at = -_BURST_SECONDS
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        """Raise, unless that was done just now: a second error would disturb the rescue."""
+        if (now := monotonic()) - self._raised_at >= _BURST_SECONDS:
+            self._raised_at = now
+            raise Terminated
 
 
 class _Parser(argparse.ArgumentParser):
@@ -60,6 +85,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     Only expected failures say what went wrong. Of anything else only the kind is shown: the
     text of an unforeseen error might hold a value of the sensitive table.
     """
+    with _terminable():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
         with warnings.catch_warnings():
@@ -68,7 +98,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
                 handler = getattr(import_module("synthdp.commands"), options.handler)
             handler(options)
     except KeyboardInterrupt as error:
-        return _say("interrupted", INTERRUPTED, error)
+        return _say("interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error)
     except SynthdpError as error:
         return _say(str(error), _code(error), error)
     except BrokenPipeError:
@@ -85,19 +115,38 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _interrupt_afterwards() -> Iterator[None]:
-    """Let Ctrl-C wait while modules load: some libraries swallow it then."""
-    seen: list[int] = []
-    waits = signal.getsignal(signal.SIGINT) is signal.default_int_handler and current_thread() is main_thread()
-    if waits:
-        signal.signal(signal.SIGINT, lambda number, _frame: seen.append(number))
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM, which schedulers send, do what Ctrl-C does, unless somebody has other plans for it."""
+    takes = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if takes:
+        signal.signal(signal.SIGTERM, Termination())
     try:
         yield
     finally:
-        if waits:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-    if seen:
-        raise KeyboardInterrupt
+        if takes:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def _interrupt_afterwards() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait while modules load: some libraries swallow them then."""
+    seen: list[int] = []
+    known = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    waiting = {
+        number: handler
+        for number, handler in known.items()
+        if (handler is signal.default_int_handler or isinstance(handler, Termination))
+        and current_thread() is main_thread()
+    }
+    for number in waiting:
+        signal.signal(number, lambda number, _frame: seen.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in waiting.items():
+            signal.signal(number, handler)
+    if seen and callable(handler := waiting[signal.Signals(seen[0])]):
+        handler(seen[0], None)
 
 
 def _say(message: str, code: int, error: BaseException | None = None) -> int:
@@ -174,7 +223,7 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
         help="zcdp, or gdp: less noise, Gaussian recipes only; default: the mechanism's own, gdp for auto, else zcdp",
     )
     _add_unit_and_share(parser)
-    parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
+    _add_saving(parser)
     _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
 
@@ -187,7 +236,17 @@ def _add_unit_and_share(parser: argparse.ArgumentParser) -> None:
         "--domain-share",
         type=float,
         metavar="SHARE",
-        help="share of the budget for levels, bounds and bins that are learnt; default: 0.25",
+        help="share of the budget for what is learnt, above 0 and at most 0.95; default: 0.25",
+    )
+
+
+def _add_saving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
+    parser.add_argument(
+        "--save-schema",
+        metavar="FILE",
+        help="also save the complete schema that was used, with all that was learnt; that is paid for: later "
+        "releases with -s FILE learn nothing again",
     )
 
 
@@ -213,7 +272,7 @@ def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
 
 
 def _add_show(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _command(commands, "show", "explain a schema, a saved model or a .privacy.json file")
+    parser = _command(commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file")
     parser.set_defaults(handler="show_command")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
@@ -231,8 +290,9 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser = _command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")
     parser.set_defaults(handler="check_command")
-    parser.add_argument("schema", metavar="SCHEMA", help="schema file (JSON)")
+    parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument("--epsilon", type=float, help="expect the noise of this budget; with --delta")
     parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
     parser.add_argument("--rows", type=int, metavar="N", help="public guess of the number of records, never a count")
+    _add_unit_and_share(parser)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")

@@ -3,38 +3,29 @@
 import argparse
 import json
 import os
-import shlex
-import signal
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from itertools import count
-from pathlib import Path
-from threading import current_thread, main_thread
-from typing import Any, BinaryIO, final
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
 
 import pandas as pd
 
 from synthdp.archive import load
-from synthdp.cli import PAID_FOR
 from synthdp.errors import DataFileError, ParameterError
-from synthdp.learnt_domain import LearntDomain
+from synthdp.privacy.certificate import cautions
 from synthdp.progress import Progress
 from synthdp.release import DOMAIN_SHARE, Release
+from synthdp.rescue import rescuing, undisturbed_end
 from synthdp.schema_check import describe_check
 from synthdp.settings import checked_rows
 from synthdp.show import describe
 from synthdp.synthesis import Synthesis
-from synthdp.table.files import held_rows, open_table
 from synthdp.table.draft import KINDS_NOTE, draft_of_kinds
+from synthdp.table.files import held_rows, open_table
 from synthdp.table.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
 from synthdp.table.open_schema import OpenSchema
 from synthdp.table.writing import check_writable, reason, write_atomically, write_frame, write_rows
 
 CERTIFICATE_ENDING = ".privacy.json"
-RESCUE_ENDING = ".rescued.synthdp"
-SCHEMA_ENDING = ".rescued.schema.json"
 
 MAX_ROWS = 10**12
 """More rows than this are a slip of the finger."""
@@ -45,7 +36,8 @@ MAX_DEFAULT_ROWS = 10**8
 
 def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
-    _check_outputs(options, inputs=(options.input, options.schema or options.kinds), save=options.save)
+    saved = {"--save": options.save, "--save-schema": options.save_schema}
+    _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
     schema = OpenSchema.load(options.schema) if options.schema else OpenSchema.load_kinds(options.kinds)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
     with Progress(sys.stderr) as progress, open_table(options.input) as table:
@@ -70,20 +62,23 @@ def run_command(options: argparse.Namespace) -> None:
             max_rows=max_rows,
             progress=lambda share: progress("reading", round(100 * share), 100),
         )
-        with _rescuing(options) as paid:
+        with rescuing(options.output) as paid:
             synthesis = release.of(rows, report=progress, rescue=paid.keep)
             paid.keep(synthesis)
             del rows
             if options.save:
                 synthesis.save(options.save, force=options.force)
                 paid.path = options.save
+            if options.save_schema:
+                synthesis.schema.save(options.save_schema, force=options.force)
             _write_sample(synthesis, options, progress)
     _announce(synthesis, options)
+    _caution(synthesis.certificate, options)
 
 
 def sample_command(options: argparse.Namespace) -> None:
     """``synthdp sample``: opens nothing but the saved model."""
-    _check_outputs(options, inputs=(options.model,), save=None)
+    _check_outputs(options, inputs=(options.model,), saved={})
     synthesis = load(options.model)
     with Progress(sys.stderr) as progress:
         _write_sample(synthesis, options, progress)
@@ -111,7 +106,15 @@ def draft_command(options: argparse.Namespace) -> None:
 def check_command(options: argparse.Namespace) -> None:
     """``synthdp schema check``: opens nothing but the schema."""
     _check_rows(options.rows, least=1)
-    content, text = describe_check(options.schema, epsilon=options.epsilon, delta=options.delta, rows=options.rows)
+    content, text = describe_check(
+        options.schema,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        rows=options.rows,
+        unit=options.unit,
+        max_rows_per_unit=checked_rows(options.unit, options.max_rows_per_unit),
+        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+    )
     _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
 
 
@@ -131,7 +134,7 @@ def _write_sample(synthesis: Synthesis, options: argparse.Namespace, progress: P
 
 def _write_both(frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace) -> None:
     """Table and certificate, both or none: both are on the disk before the first gets its name."""
-    with _undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
+    with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
         write_rows(frame, table, file_format(options.output))
         _flush(table)
         with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
@@ -157,8 +160,8 @@ def _print(text: str) -> None:
         raise DataFileError(f"standard output: it cannot be written: {reason(error)}; write it elsewhere") from None
 
 
-def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save: str | None) -> None:
-    """Refuse what cannot be written, before anything is read or paid for."""
+def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
+    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
     _check_rows(options.rows, least=0)
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
@@ -166,9 +169,10 @@ def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save
     if not is_text(options.output):
         import_pyarrow()
     outputs = [options.output] if options.output == STANDARD_STREAM else _with_certificate(options.output)
-    if save == STANDARD_STREAM:
-        raise ParameterError(f"--save is {save!r}; a model is no text, give the name of a file")
-    outputs += [save] if save else []
+    for option, path in saved.items():
+        if path == STANDARD_STREAM:
+            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
+        outputs += [path] if path else []
     _check_distinct(outputs, inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
@@ -199,94 +203,29 @@ def _with_certificate(output: str) -> list[str]:
     return [output, output + CERTIFICATE_ENDING]
 
 
-@final
-class _PaidFor:
-    """The last release that was paid for, if any, and where it is saved already."""
-
-    def __init__(self) -> None:
-        self.release: Synthesis | LearntDomain | None = None
-        self.path: str | None = None
-
-    def keep(self, release: Synthesis | LearntDomain) -> None:
-        """Remember a release, or what was learnt for one."""
-        self.release = release
-
-    def note(self, output: str) -> str:
-        """Save it, unless it is saved already, and say how to use it."""
-        assert self.release is not None
-        path = self.path or _rescue(self.release, output)
-        if path is None:
-            return f"{PAID_FOR}could not be kept anywhere"
-        if isinstance(self.release, LearntDomain):
-            return f"{PAID_FOR}is kept: the columns learnt so far are declared in the schema {shlex.quote(path)}"
-        return f"{PAID_FOR}is kept: synthdp sample {shlex.quote(path)} -o OUT"
-
-
-@contextmanager
-def _rescuing(options: argparse.Namespace) -> Iterator[_PaidFor]:
-    """If anything fails, save what was paid for and note on the error where it is."""
-    paid = _PaidFor()
-    try:
-        yield paid
-    except BaseException as error:
-        if paid.release is not None:
-            with _undisturbed_end() as end:
-                end()
-                error.add_note(paid.note(options.output))
-        raise
-
-
-def _rescue(release: Synthesis | LearntDomain, output: str) -> str | None:
-    """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
-    for is_elsewhere in (False, True):
-        with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full
-            folder = tempfile.gettempdir() if is_elsewhere else ""
-            beside = Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output)
-            path = _unused(beside, SCHEMA_ENDING if isinstance(release, LearntDomain) else RESCUE_ENDING)
-            release.save(path)
-            return str(path)
-    return None
-
-
-def _unused(beside: Path, ending: str) -> Path:
-    """A name that is free: an earlier rescue was paid for as well."""
-    path, numbers = beside.with_name(beside.name + ending), count(2)
-    while os.path.lexists(path):
-        path = beside.with_name(f"{beside.name}-{next(numbers)}{ending}")
-    return path
-
-
-@contextmanager
-def _undisturbed_end() -> Iterator[Callable[[], None]]:
-    """Yields a function from whose call on Ctrl-C is ignored, to the end of the block."""
-    former: list[Any] = []
-
-    def begin() -> None:
-        if current_thread() is main_thread():
-            former.append(signal.signal(signal.SIGINT, signal.SIG_IGN))
-
-    try:
-        yield begin
-    finally:
-        if former:
-            signal.signal(signal.SIGINT, former[0] or signal.SIG_DFL)
-
-
 def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
     """Say what was written: as JSON if asked for, to a person on a terminal, else nothing."""
     certificate = synthesis.certificate
     files = [] if options.output == STANDARD_STREAM else _with_certificate(options.output)
     if options.json:
-        result = {
-            "output": options.output,
-            "certificate": files[1] if files else None,
-            "guarantee": certificate["guarantee"],
-            "is_private": certificate["is_private"],
-            "epsilon": certificate["epsilon"],
-            "delta": certificate["delta"],
-            "accounting": certificate["accounting"],
-        }
+        said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
+        result = {"output": options.output, "certificate": files[1] if files else None}
+        result |= {name: certificate[name] for name in said} | {"cautions": certificate.get("cautions", [])}
         stream = sys.stdout if files else sys.stderr
         stream.write(json.dumps(result) + "\n")
     elif files and sys.stderr.isatty():
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
+
+
+def _caution(certificate: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """Say what the release itself found out that its user should know, a line each, on a terminal or not.
+
+    What follows from epsilon and delta alone is not repeated to the person who just typed them; and
+    where JSON is printed, or the certificate itself, the cautions are in it.
+    """
+    if options.json or options.output == STANDARD_STREAM:
+        return
+    known = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
+    for caution in certificate["cautions"]:
+        if caution not in known:
+            sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")

@@ -11,7 +11,7 @@ from math import pi, sqrt
 from typing import final
 
 from synthdp.allocation import measurement_shares
-from synthdp.derivation.learner import column_budgets
+from synthdp.derivation.learner import ColumnBudget, column_budgets
 from synthdp.derivation.questions import Question, questions
 from synthdp.domain import Domain
 from synthdp.listing import shortened_table
@@ -31,9 +31,9 @@ ABOUT_MODEL = (
 )
 ABOUT_LEARNING = (
     "sigma: noise on each count, in records; needs: records that something must have to be found more often "
-    "than not; with --unit and K rows a person both are about K times as large; questions that turn out to be "
-    "needless are not asked, and others then have less noise"
+    "than not; questions that turn out to be needless are not asked, and others then have less noise"
 )
+ABOUT_UNIT = "with --unit and --max-rows-per-unit K all of this noise is K times as large"
 ABOUT_OPEN = "open columns are taken to be as large as they may get, and most get far fewer levels"
 _WITH_FEWER = {
     "bounds": "values that far out are clipped",
@@ -64,8 +64,18 @@ class ExpectedNoise:
     misplaced_share: float | None
 
 
-def expected_ledger(schema: OpenSchema, *, epsilon: float, delta: float) -> PrivacyLedger:
+def expected_ledger(
+    schema: OpenSchema,
+    *,
+    epsilon: float,
+    delta: float,
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
+    domain_share: float = DOMAIN_SHARE,
+) -> PrivacyLedger:
     """The ledger that a run has by default, to read its budget from; nothing is ever charged to it.
+
+    Parameters are those of `synthesize`; the schema is without the column ``unit``.
 
     Raises
     ------
@@ -73,17 +83,33 @@ def expected_ledger(schema: OpenSchema, *, epsilon: float, delta: float) -> Priv
         If the budget is out of range.
     """
     release = Release(
-        schema=schema, epsilon=epsilon, delta=delta, mechanism="auto", adjacency="add-remove", workload="1-way"
+        schema=schema,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism="auto",
+        adjacency="add-remove",
+        workload="1-way",
+        unit=unit,
+        max_rows_per_unit=max_rows_per_unit,
+        domain_share=domain_share,
     )
     return release.ledger
 
 
-def model_budget(schema: OpenSchema, ledger: PrivacyLedger) -> Fraction:
-    """Rho that is left for the model."""
-    return ledger.budget * (1 - Fraction(DOMAIN_SHARE)) if schema.is_open else ledger.budget
+def model_budget(schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE) -> Fraction:
+    """Rho that is left for the model: few open columns do not need the whole share of the domain."""
+    budgets = _column_budgets(schema, ledger, domain_share)
+    return ledger.budget - sum((budget.for_decimals + budget.rho for budget in budgets), Fraction(0))
 
 
-def expected_questions(schema: OpenSchema, ledger: PrivacyLedger) -> tuple[Question, ...]:
+def _column_budgets(schema: OpenSchema, ledger: PrivacyLedger, domain_share: float) -> tuple[ColumnBudget, ...]:
+    """What each open column may spend."""
+    return column_budgets(schema, rho=ledger.budget * Fraction(domain_share), delta=ledger.failure_delta)
+
+
+def expected_questions(
+    schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
+) -> tuple[Question, ...]:
     """What learning the open columns will ask, with how much noise.
 
     Raises
@@ -91,13 +117,13 @@ def expected_questions(schema: OpenSchema, ledger: PrivacyLedger) -> tuple[Quest
     ParameterError
         If the budget is so small that there is no such noise.
     """
-    budgets = column_budgets(schema, rho=ledger.budget * Fraction(DOMAIN_SHARE), delta=ledger.failure_delta)
+    budgets = _column_budgets(schema, ledger, domain_share)
     noise = ledger.accounting.noise
     return tuple(question for budget in budgets for question in questions(budget, unit=ledger.unit, noise=noise))
 
 
 def expected_noise(
-    domain: Domain, *, rho: Fraction, rows: int | None = None
+    domain: Domain, *, rho: Fraction, rows: int | None = None, max_rows_per_unit: int = 1
 ) -> tuple[dict[str, ExpectedNoise], ExpectedNoise | None]:
     """The noise on each column as recipe auto measures it first, and roughly that on a pair of median size.
 
@@ -109,23 +135,25 @@ def expected_noise(
         Budget of the model.
     rows
         A guess of the number of records.
+    max_rows_per_unit
+        Most rows of a person; the noise grows in proportion.
     """
     weights = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
     shares = measurement_shares(domain, weights)
     columns = {
-        name: _measured(size, rho * ONE_WAY_SHARE * shares[name,], rows)
+        name: _measured(size, rho * ONE_WAY_SHARE * shares[name,], rows, max_rows_per_unit)
         for name, size in zip(domain.attributes, domain.shape, strict=True)
     }
     pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= LARGEST_DEFAULT)
     if not pairs:
         return columns, None
     part = rho * (1 - ONE_WAY_SHARE) * PAIR_SHARE / len(pairs)
-    return columns, _measured(pairs[(len(pairs) - 1) // 2], part, rows)
+    return columns, _measured(pairs[(len(pairs) - 1) // 2], part, rows, max_rows_per_unit)
 
 
-def _measured(n_cells: int, rho: Fraction, rows: int | None) -> ExpectedNoise:
+def _measured(n_cells: int, rho: Fraction, rows: int | None, max_rows_per_unit: int) -> ExpectedNoise:
     """The noise on a marginal that is measured once; the mean of ``|noise|`` is ``sqrt(2 / pi) sigma``."""
-    sigma = 1 / sqrt(2 * rho)
+    sigma = max_rows_per_unit / sqrt(2 * rho)
     misplaced = None if rows is None else min(0.5 * sqrt(2 / pi) * sigma * n_cells / rows, 1.0)
     return ExpectedNoise(n_cells=n_cells, sigma_records=sigma, misplaced_share=misplaced)
 

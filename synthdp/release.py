@@ -24,12 +24,13 @@ from synthdp.privacy.private_values import PrivateValues
 from synthdp.privacy.randomness import Randomness, SystemRandomness
 from synthdp.privacy.unit import Adjacency
 from synthdp.registry import engine_named, mechanism_named
-from synthdp.settings import as_accounting, as_adjacency, checked_rows, checked_share, default_accounting
+from synthdp.settings import as_adjacency, checked_rows, checked_share, settled_accounting
 from synthdp.synthesis import Synthesis
 from synthdp.table.codec import CodedTable
 from synthdp.table.columns import Column
 from synthdp.table.files import held_frame
 from synthdp.table.held import HeldTable
+from synthdp.table.open_columns import OpenColumn
 from synthdp.table.open_schema import OpenSchema
 from synthdp.table.schema import Schema
 from synthdp.table.sources import CodedSource
@@ -94,7 +95,7 @@ def synthesize(
         Most rows of a person that are used, a random sample of them if there are more. Noise grows
         in proportion. Needed with ``unit``.
     domain_share
-        Share of the budget, and of delta, for what the schema leaves open; above 0 and below 1.
+        Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -115,6 +116,8 @@ def synthesize(
     >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
+    if not isinstance(data, pd.DataFrame):
+        raise ParameterError(f"data is a {type(data).__name__}; give a pandas.DataFrame")
     max_rows = checked_rows(unit, max_rows_per_unit)
     public = as_schema(schema).reordered(data.columns, unit=unit)
     run = Release(
@@ -177,16 +180,21 @@ class Release:
         check_possible(domain, self._schema.constraints)
         self._domain_share = checked_share(domain_share)
         thresholds = isinstance(self._schema, OpenSchema) and takes_thresholds(self._schema) > 0
+        has_trees = isinstance(self._schema, OpenSchema) and not is_gaussian(self._schema)
         self._ledger = PrivacyLedger(
             epsilon=epsilon,
             delta=delta,
             adjacency=as_adjacency(adjacency),
-            accounting=self._settled(accounting, epsilon=epsilon, delta=delta, max_rows=max_rows_per_unit),
+            accounting=settled_accounting(
+                self._mechanism, accounting, has_trees, epsilon=epsilon, delta=delta, max_rows=max_rows_per_unit
+            ),
             max_rows_per_unit=max_rows_per_unit,
             unit_column=unit,
             failure_delta=delta * domain_share if thresholds else 0.0,
         )
         self._randomness = randomness
+        self._found: dict[str, Column] = {}
+        self._findings: list[str] = []
         if isinstance(self._schema, OpenSchema):
             self._check_questions(self._schema)
 
@@ -201,25 +209,6 @@ class Release:
         for budget in column_budgets(schema, rho=rho, delta=self._ledger.failure_delta):
             questions(budget, unit=self._ledger.unit, noise=self._ledger.accounting.noise)
 
-    def _settled(
-        self, accounting: str | Accounting | None, *, epsilon: float, delta: float, max_rows: int
-    ) -> Accounting:
-        """The accounting, asked for or by default, that recipe and schema allow."""
-        asked = None if accounting is None else as_accounting(accounting)
-        gaussian = not isinstance(self._schema, OpenSchema) or is_gaussian(self._schema)
-        if asked is None and gaussian:
-            return default_accounting(self._mechanism, epsilon=epsilon, delta=delta, max_rows=max_rows)
-        if asked is None:
-            return Accounting.ZCDP
-        if asked is Accounting.GDP and not (gaussian and self._mechanism.is_gaussian):
-            what = (
-                f"{self._mechanism.name} selects by the exponential mechanism"
-                if gaussian
-                else "binning 'privtree' has noise that is not Gaussian"
-            )
-            raise ParameterError(f"accounting is 'gdp' but {what}; give 'zcdp'")
-        return asked
-
     def of(
         self,
         rows: CodedTable | HeldTable,
@@ -227,12 +216,17 @@ class Release:
         report: Report = silent,
         rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
     ) -> Synthesis:
-        """Spend the budget on one table: first on what its schema leaves open, then on marginals."""
-        found: dict[str, Column] = {}
+        """Spend the budget on one table: first on what its schema leaves open, then on marginals.
+
+        Raises `ParameterError` if the rows were not read for the unit of privacy that the ledger claims.
+        """
+        bound = (rows.unit, rows.max_rows) if isinstance(rows, HeldTable) else (None, 1)
+        if bound != (self._ledger.unit.column, self._ledger.unit.max_rows):
+            raise ParameterError(f"rows: unit and most rows are {bound}, not those of the release; read them anew")
         schema: Schema | None = None
         table: PrivateTable | None = None
         try:
-            schema = self._learnt(rows, found, report)
+            schema = self._learnt(rows, report)
             coded = rows if isinstance(rows, CodedTable) else rows.encode(schema)
             table = PrivateTable(CodedSource(coded), self._ledger, randomness=self._randomness)
             self._workload = Workload.parse(schema.domain, self._described)
@@ -241,13 +235,13 @@ class Release:
             )
             return self._synthesis(schema, table.released, model)
         except BaseException:
-            paid_for = self._paid_for(schema, table, found) if self._ledger.events else None
+            paid_for = self._paid_for(schema, table) if self._ledger.events else None
             if rescue is not None and paid_for is not None:
                 rescue(paid_for)
             raise
 
-    def _learnt(self, rows: CodedTable | HeldTable, found: dict[str, Column], report: Report) -> Schema:
-        """The schema with its open columns closed, for a share of the budget; ``found`` has those so far."""
+    def _learnt(self, rows: CodedTable | HeldTable, report: Report) -> Schema:
+        """The schema with its open columns closed, for a share of the budget."""
         schema = self._schema
         if isinstance(schema, Schema):
             return schema
@@ -262,37 +256,38 @@ class Release:
             least_mass=least_mass(self._ledger.unit, rho=self._ledger.budget - rho, n_columns=len(schema.names)),
             report=report,
         )
-        found.update(learning)  # one by one, so that a failure leaves those that were learnt
-        return schema.closed(found)
+        for learnt in learning:
+            self._found[learnt.column.name] = learnt.column
+            self._findings += [learnt.caution] if learnt.caution else []
+        return schema.closed(self._found)
 
-    def _paid_for(
-        self, schema: Schema | None, table: PrivateTable | None, found: Mapping[str, Column]
-    ) -> Synthesis | LearntDomain | None:
+    def _paid_for(self, schema: Schema | None, table: PrivateTable | None) -> Synthesis | LearntDomain | None:
         """What there is to keep of a run that failed: measurements, else columns that were learnt."""
         if schema is not None and table is not None and table.released:
             return self._synthesis(schema, table.released, None)
         if isinstance(self._schema, Schema):
             return None
-        return LearntDomain(self._schema.partly_closed(found), self._certificate(schema, None))
+        return LearntDomain(self._schema.partly_closed(self._found), self._certificate(schema, None))
 
     def _synthesis(self, schema: Schema, measurements: Sequence[LinearMeasurement], model: Model | None) -> Synthesis:
-        certificate = self._certificate(schema, model)
-        return Synthesis(schema=schema, measurements=measurements, model=model, certificate=certificate)
+        statement = self._certificate(schema, model)
+        return Synthesis(schema=schema, measurements=measurements, model=model, certificate=statement)
 
     def _certificate(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
-        randomness = SystemRandomness() if self._randomness is None else self._randomness
-        return privacy_certificate(
-            ledger=self._ledger, randomness=randomness, release=self._public_facts(schema, model)
-        )
+        bits = SystemRandomness() if self._randomness is None else self._randomness
+        facts = self._public_facts(schema, model)
+        return privacy_certificate(ledger=self._ledger, randomness=bits, release=facts, findings=self._findings)
 
     def _public_facts(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
         wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}
         findings = {"findings": model.findings} if model is not None and model.findings else {}
-        derived = (
-            {column.name: sorted(column.parts) for column in self._schema.open_columns}
-            if isinstance(self._schema, OpenSchema)
-            else {}
-        )
-        facts = unfinished_facts() if schema is None else fit_facts(schema, self._engine, model, derived=derived)
-        share = {"domain": {"share_of_budget": self._domain_share, "derived": derived}} if derived else {}
-        return {"mechanism": mechanism_facts(self._mechanism), "workload": wanted} | share | findings | facts
+        learnt = {column.name: sorted(column.parts) for column in self._open_columns if column.name in self._found}
+        still_open = [column.name for column in self._open_columns if column.name not in self._found]
+        facts = unfinished_facts() if schema is None else fit_facts(schema, self._engine, model, derived=learnt)
+        learning = {"share_of_budget": self._domain_share, "derived": learnt, "open": still_open}
+        domain = {"domain": learning} if self._open_columns else {}
+        return {"mechanism": mechanism_facts(self._mechanism), "workload": wanted} | domain | findings | facts
+
+    @property
+    def _open_columns(self) -> tuple[OpenColumn, ...]:
+        return self._schema.open_columns if isinstance(self._schema, OpenSchema) else ()

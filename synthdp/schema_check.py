@@ -12,6 +12,7 @@ from synthdp.errors import ParameterError
 from synthdp.expected_noise import (
     ABOUT_LEARNING,
     ABOUT_MODEL,
+    ABOUT_UNIT,
     expected_ledger,
     expected_noise,
     expected_questions,
@@ -22,15 +23,24 @@ from synthdp.expected_noise import (
 from synthdp.inference.graphical_model import check_possible
 from synthdp.listing import shortened
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release import DOMAIN_SHARE
 from synthdp.schema_files import load_public
 from synthdp.schema_findings import finding_lines, question_findings, schema_findings, warnings_first
+from synthdp.settings import checked_share
 from synthdp.table.open_fields import PARTS
 from synthdp.table.open_schema import OpenSchema
 
 
 def describe_check(
-    path: str, *, epsilon: float | None = None, delta: float | None = None, rows: int | None = None
+    path: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rows: int | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
+    domain_share: float = DOMAIN_SHARE,
 ) -> tuple[dict[str, Any], str]:
     """What is to be said about a schema file, as plain JSON values and as text for people.
 
@@ -42,6 +52,11 @@ def describe_check(
         The budget to expect the noise of; both or none.
     rows
         A public guess of the number of records, at least 1.
+    unit, max_rows_per_unit
+        Column that tells persons apart, and most rows of one; if the file lists the column, it is left
+        out, for nothing is learnt or measured of it.
+    domain_share
+        Share of the budget, and of delta, for what the schema leaves open.
 
     Raises
     ------
@@ -56,21 +71,32 @@ def describe_check(
         raise ParameterError(f"epsilon is {epsilon} but delta is {delta}; give both, or none to expect no noise")
     if rows is not None and epsilon is None:
         raise ParameterError(f"rows is {rows} but the noise depends on the budget; give epsilon and delta as well")
+    share = checked_share(domain_share)
+    protected = PrivacyUnit(adjacency=Adjacency.ADD_REMOVE, max_rows=max_rows_per_unit, column=unit)
     schema, kind = load_public(path)
+    schema = schema.without(unit) if unit is not None and unit in schema.names else schema
     check_possible(schema.largest_domain, schema.constraints)
-    findings, content = schema_findings(schema), _contents(schema)
+    findings, content = schema_findings(schema, domain_share=share), _contents(schema)
     texts: list[str] = []
     if epsilon is not None and delta is not None:
-        ledger = expected_ledger(schema, epsilon=epsilon, delta=delta)
-        asked = expected_questions(schema, ledger)
+        ledger = expected_ledger(
+            schema,
+            epsilon=epsilon,
+            delta=delta,
+            unit=unit,
+            max_rows_per_unit=protected.max_rows,
+            domain_share=share,
+        )
+        asked = expected_questions(schema, ledger, domain_share=share)
         findings = warnings_first([*findings, *question_findings(asked, rows)])
-        noise, texts = _expectation(schema, ledger, asked, rows)
-        content |= {"noise": noise}
+        content["noise"], texts = _expectation(schema, ledger, asked, rows, share)
+        texts += [ABOUT_UNIT] if unit is None else []
     content["findings"] = [asdict(finding) for finding in findings]
     listed = shortened(finding_lines(findings)) or "nothing to warn of"
     n_open = len(schema.open_columns)
     left = f", {n_open} of them with something to learn" if n_open else ""
-    title = f"{kind} of {len(schema.columns)} columns{left}; no data was opened"
+    whose = "" if unit is None else f", and {unit!r}, which tells persons apart"
+    title = f"{kind} of {len(schema.columns)} columns{left}{whose}; no data was opened"
     return content, "\n\n".join([title, listed, *texts])
 
 
@@ -88,41 +114,51 @@ def _contents(schema: OpenSchema) -> dict[str, Any]:
 
 
 def _expectation(
-    schema: OpenSchema, ledger: PrivacyLedger, asked: Sequence[Question], rows: int | None
+    schema: OpenSchema, ledger: PrivacyLedger, asked: Sequence[Question], rows: int | None, domain_share: float
 ) -> tuple[dict[str, Any], list[str]]:
     """The noise of a budget, as plain JSON values and in parts of a text."""
-    rho = model_budget(schema, ledger)
-    columns, pair = expected_noise(schema.largest_domain, rho=rho, rows=rows)
+    rho, most = model_budget(schema, ledger, domain_share=domain_share), ledger.unit.max_rows
+    columns, pair = expected_noise(schema.largest_domain, rho=rho, rows=rows, max_rows_per_unit=most)
     content: dict[str, Any] = {
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
         "rows": rows,
         "accounting": ledger.accounting.value,
         "adjacency": ledger.unit.adjacency.value,
+        "unit": ledger.unit.column,
+        "max_rows_per_unit": most,
         "rho": float(ledger.budget),
         "rho_model": float(rho),
         "columns": [{"name": name} | asdict(noise) for name, noise in columns.items()],
         "typical_pair": None if pair is None else asdict(pair),
         "about": ABOUT_MODEL,
     }
-    guess = "; give --rows for shares of the rows" if rows is None else f" and a guess of {rows:,} rows"
-    title = f"noise to expect at epsilon {ledger.epsilon:g}, delta {ledger.delta:g}{guess}:"
+    title = _noise_title(ledger, rows)
     if not schema.is_open:
         return content, [title, noise_text(columns, pair, largest=())]
     content["learning"] = {
-        "share_of_budget": DOMAIN_SHARE,
+        "share_of_budget": domain_share,
         "failure_delta": float(ledger.failure_delta),
         "questions": [_question_facts(question, rows) for question in asked],
         "about": ABOUT_LEARNING,
     }
-    shares = [f"{100 * share:g} %" for share in (DOMAIN_SHARE, 1 - DOMAIN_SHARE)]
-    learning = [f"of learning what is open, by default with {shares[0]} of the budget:"]
-    learning += [questions_text(schema, asked, rows=rows), f"of the model, with the other {shares[1]}:"]
+    rest = float(rho / ledger.budget)
+    most_of_it = f"(at most {100 * domain_share:g} %, see --domain-share)"
+    learning = [f"of learning what is open, with {100 * (1 - rest):.4g} % of the budget {most_of_it}:"]
+    learning += [questions_text(schema, asked, rows=rows), f"of the model, with the other {100 * rest:.4g} %:"]
     return content, [
         title,
         *learning,
         noise_text(columns, pair, largest={column.name for column in schema.open_columns}),
     ]
+
+
+def _noise_title(ledger: PrivacyLedger, rows: int | None) -> str:
+    """What the noise is expected for."""
+    guess = "; give --rows for shares of the rows" if rows is None else f" and a guess of {rows:,} rows"
+    most = "1 row" if ledger.unit.max_rows == 1 else f"{ledger.unit.max_rows:,} rows"
+    whose = f", persons with at most {most}" if ledger.unit.column is not None else ""
+    return f"noise to expect at epsilon {ledger.epsilon:g}, delta {ledger.delta:g}{whose}{guess}:"
 
 
 def _question_facts(question: Question, rows: int | None) -> dict[str, Any]:

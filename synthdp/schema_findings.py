@@ -52,13 +52,13 @@ class Finding:
         return f"{self.severity}: {where}{self.what}; {self.way_out}"
 
 
-def schema_findings(schema: Schema | OpenSchema) -> list[Finding]:
-    """What is to be said about a schema, warnings first."""
+def schema_findings(schema: Schema | OpenSchema, *, domain_share: float = DOMAIN_SHARE) -> list[Finding]:
+    """What is to be said about a schema, warnings first; ``domain_share`` of delta is for what it leaves open."""
     public = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
     domain, is_open = public.largest_domain, {column.name for column in public.open_columns}
     found = [finding for column in public.columns for finding in _of_column(column)]
     found += [*_of_pairs(domain, is_open), *_of_rules(public), *_of_domain(domain, at_most=bool(is_open))]
-    return warnings_first([*found, *_of_learning(public)])
+    return warnings_first([*found, *_of_learning(public, domain_share)])
 
 
 def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
@@ -124,10 +124,10 @@ def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:
         yield Finding(severity="note", columns=(), what=what, way_out="use another engine, such as the default")
 
 
-def _of_learning(schema: OpenSchema) -> Iterator[Finding]:
+def _of_learning(schema: OpenSchema, domain_share: float) -> Iterator[Finding]:
     if n_thresholds := takes_thresholds(schema):
         which = "one column" if n_thresholds == 1 else f"{n_thresholds} columns"
-        what = f"{100 * DOMAIN_SHARE:g} % of delta is spent on the thresholds of {which} of which something is learnt"
+        what = f"{100 * domain_share:g} % of delta is spent on the thresholds of {which} of which something is learnt"
         way_out = 'declare levels, or set "bins" or "binning": "equal-width", and all of it makes for less noise'
         yield Finding(severity="note", columns=(), what=what, way_out=way_out)
     if not is_gaussian(schema):

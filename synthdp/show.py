@@ -11,7 +11,7 @@ from synthdp.errors import DataFileError
 from synthdp.listing import table
 from synthdp.release import DOMAIN_SHARE
 from synthdp.schema_files import public_schema
-from synthdp.show_certificate import certificate_text
+from synthdp.show_certificate import LEVELS, certificate_text
 from synthdp.table.columns import Column
 from synthdp.table.open_columns import OpenColumn
 from synthdp.table.open_schema import OpenSchema
@@ -82,11 +82,12 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
     if isinstance(schema, OpenSchema):
         columns, rules = list(schema.columns), list(schema.rules)
         title = f"{kind} of {len(columns)} columns, {len(schema.open_columns)} of them with something to learn"
-        note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default {100 * DOMAIN_SHARE:g} %"
+        most = f"{100 * DOMAIN_SHARE:g} %"
+        note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default at most {most}"
     else:
         columns, rules = list(schema.columns), [rule.text for rule in schema.rules]
         title, note = f"{kind} of {len(schema.table_columns)} columns, sha256 {schema.fingerprint}", ""
-    header = ("column", "type", "levels", "may be missing", "values")
+    header = ("column", "type", LEVELS, "may be missing", "values")
     listed = table(header, [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns])
     ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_WIDEST]}" for rule in rules)
     return f"{title}\n\n{listed}{ruled}{note}"
@@ -95,17 +96,15 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
 def _row(column: Column) -> tuple[str, ...]:
     field = column.field()
     missing = "no" if column.required else "yes"
-    return column.name, str(field["type"]), str(column.n_levels), missing, _understood(field)
+    return column.name, str(field["type"]), str(column.size), missing, _understood(field)
 
 
 def _open_row(column: OpenColumn) -> tuple[str, ...]:
-    """A column of which something is to be learnt; its codes may hold "missing" beside the levels."""
+    """A column of which something is to be learnt, with as many levels as it may get."""
     template = column.template
     missing = "to be learnt" if "missing" in column.parts else "no" if template.required else "yes"
-    n_levels = column.most_levels - (0 if template.required else 1)
-    most = "" if column.parts == {"missing"} else "up to "
     values = [*_declared(column), *_to_be_learnt(column)]
-    return column.name, column.type, f"{most}{n_levels}", missing, ", ".join(values)
+    return column.name, column.type, f"up to {column.most_levels}", missing, ", ".join(values)
 
 
 def _declared(column: OpenColumn) -> list[str]:

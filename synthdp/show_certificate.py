@@ -5,6 +5,9 @@ from typing import Any
 
 from synthdp.listing import shortened_table
 
+LEVELS = "levels (with missing)"
+"""Heads numbers of levels: "missing" is one of them where it may occur."""
+
 _WIDEST = 100
 _CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
 _NUMBERS = {
@@ -27,37 +30,36 @@ def certificate_text(content: Mapping[str, Any]) -> str:
     LookupError, TypeError, ValueError, AttributeError
         If it is not as synthdp writes it.
     """
+    facts = [("guarantee", content["guarantee"])]
     if content["accounting"] is None:  # measurements of another system
-        facts = [("made by", f"{content['software']}, {content['engine']['name']}")]
-        tables = [shortened_table(("measurement", "noise"), [_measurement_row(m) for m in content["measurements"]])]
+        details = [("made by", f"{content['software']}, {content['engine']['name']}")]
+        tables: list[str] = []
+        questions = shortened_table(("measurement", "noise"), [_measurement_row(m) for m in content["measurements"]])
     else:
-        facts = _accounted(content)
+        facts += [("unit of privacy", content["unit_of_privacy"]), *_domain_facts(content)]
+        details, tables = _accounted(content), _domain_table(content)
         events = [_event_row(event) for event in content["events"]]
-        tables = [*_domain_table(content), shortened_table(("event", "what", "noise", "rho"), events)]
-    facts = [("guarantee", content["guarantee"]), *facts]
-    facts += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
+        questions = shortened_table(("event", "what", "noise", "rho"), events)
     facts += [("caution", text) for text in content.get("cautions", ())]
     if not content.get("complete", False):
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
+    details += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
     limits = "\n".join(["not covered by the guarantee:", *(f"  - {line}" for line in content["not_covered"])])
-    return "\n\n".join(["\n".join(f"{name:<18} {value}" for name, value in facts), *tables, limits])
+    return "\n\n".join([_listed(facts), *tables, limits, _listed(details), questions])
+
+
+def _listed(facts: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"{name:<18} {value}" for name, value in facts)
 
 
 def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a release says that paid for its measurements itself."""
+    """How a release was made that paid for its measurements itself, and what it cost."""
     accounting, noise = content["accounting"], content["noise"]
-    facts = [
-        ("unit of privacy", content["unit_of_privacy"]),
-        ("made by", ", ".join(_makers(content))),
-        (
-            _CURRENCIES[accounting["currency"]],
-            f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}",
-        ),
-    ]
+    spent = f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}"
+    facts = [("made by", ", ".join(_makers(content))), (_CURRENCIES[accounting["currency"]], spent)]
     if accounting.get("failure_delta"):
         spent, most = accounting["failure_delta_spent"], accounting["failure_delta"]
         facts.append(("delta", f"{spent:.4g} of {content['delta']:.4g} spent on thresholds, {most:.4g} at most"))
-    facts += _domain_facts(content)
     facts.append(("noise", f"{noise['kind']}; {noise['randomness']}"))
     if "workload" in content:
         wanted = content["workload"]
@@ -77,13 +79,19 @@ def _makers(content: Mapping[str, Any]) -> list[str]:
 
 
 def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How many columns were learnt, and for which share of the budget; nothing in certificates that do not tell."""
+    """How many columns were learnt, and for which share of the budget; nothing in certificates that do not tell.
+
+    Older ones of runs that were stopped name all columns that were to be learnt, and not which of them were.
+    """
     columns = content["schema"]["columns"] if "schema" in content else []
     n_declared = sum(column.get("domain") == "declared" for column in columns)
     if "domain" in content:
-        n_derived, share = len(content["domain"]["derived"]), 100 * content["domain"]["share_of_budget"]
-        rest = f"; {_columns(n_declared)} declared as a whole" if columns else ""
-        return [("domain", f"{_columns(n_derived)} learnt with {share:g} % of the budget{rest}")]
+        domain = content["domain"]
+        n_derived, share = len(domain.get("derived", {})), 100 * domain["share_of_budget"]
+        learnt = "learnt" if columns or "open" in domain else "to be learnt"
+        rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
+        rest += f"; {_columns(n_declared)} declared as a whole" if columns else ""
+        return [("domain", f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}")]
     return [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")] if n_declared else []
 
 
@@ -95,15 +103,16 @@ def _domain_table(content: Mapping[str, Any]) -> list[str]:
     """Which columns were declared and which derived, and what that was paid for; none if all were declared."""
     if "domain" not in content:
         return []
-    derived: Mapping[str, Sequence[str]] = content["domain"]["derived"]
+    domain: Mapping[str, Any] = content["domain"]
+    derived: Mapping[str, Sequence[str]] = domain.get("derived", {})
     if "schema" in content:
         rows = [_domain_row(column, content["events"]) for column in content["schema"]["columns"]]
-        return [shortened_table(("column", "domain", "levels", "derived", "noise"), rows)]
-    rows = [
-        (name, ", ".join(parts), _price(name, content["events"]) or "nothing paid yet")
-        for name, parts in derived.items()
-    ]
-    return [shortened_table(("column", "to be derived", "noise"), rows)]
+        return [shortened_table(("column", "domain", LEVELS, "derived", "noise"), rows)]
+    state = "derived" if "open" in domain else "to be derived"
+    rows = [(name, state, ", ".join(parts)) for name, parts in derived.items()]
+    rows += [(name, "still open", "") for name in domain.get("open", ())]
+    paid = [(*row, _price(row[0], content["events"]) or "nothing paid yet") for row in rows]
+    return [shortened_table(("column", "domain", "parts", "noise"), paid)]
 
 
 def _domain_row(column: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

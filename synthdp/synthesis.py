@@ -112,6 +112,8 @@ class Synthesis:
         SchemaError
             If ``where`` or ``given`` does not fit the schema.
         """
+        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer)):
+            raise ParameterError(f"n_rows is {n_rows!r}; give a whole number")
         if seed is not None and seed < 0:
             raise ParameterError(f"seed is {seed}; give 0 or more")
         if given is not None and (where is not None or n_rows is not None):

@@ -41,7 +41,7 @@ DOORS = {
 DOORS |= {"synthdp.progress", "synthdp.registry", "synthdp.__main__"}
 DOORS |= {"synthdp.facts", "synthdp.settings", "synthdp.learnt_domain"}
 DOORS |= {"synthdp.listing", "synthdp.show_certificate", "synthdp.schema_files"}
-DOORS |= {"synthdp.schema_findings", "synthdp.expected_noise"}
+DOORS |= {"synthdp.schema_findings", "synthdp.expected_noise", "synthdp.rescue"}
 THIRD_PARTY = {
     "synthdp.privacy": {"numpy", "scipy"},
     "synthdp.inference": {"numpy", "scipy", "networkx"},

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from fractions import Fraction
@@ -20,7 +21,7 @@ from failing_runs import failing, full
 from synthdp.mechanisms import mst
 
 import synthdp
-from synthdp import archive, commands, release, synthesis
+from synthdp import archive, cli, commands, release, rescue, synthesis
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.table import writing
@@ -169,20 +170,115 @@ def test_an_earlier_rescue_is_not_overwritten(place, charged, monkeypatch):
     assert len(names_in(place)) == 5
 
 
-def test_the_last_step_cannot_be_interrupted(place, monkeypatch):
-    """From the moment that both files are complete Ctrl-C is ignored: both get their names, or none."""
+ENDING = {"Ctrl-C": (signal.SIGINT, 130), "SIGTERM": (signal.SIGTERM, 143)}
+"""Signals that end a run, and its exit code then."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_last_step_cannot_be_interrupted(number, place, monkeypatch):
+    """From the moment that both files are complete signals are ignored: both get their names, or none."""
     move = writing._move
 
     def interrupted(*arguments, **options):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         move(*arguments, **options)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
-    handler = signal.getsignal(signal.SIGINT)
+    handler = signal.getsignal(number)
     monkeypatch.setattr(writing, "_move", interrupted)
     assert invoke(*run_arguments()).code == 0
     assert names_in(place) == sorted([*INPUTS, "out.csv", "out.csv.privacy.json"])
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(number) is handler
+
+
+@pytest.mark.parametrize(("number", "code"), ENDING.values(), ids=ENDING)
+def test_a_rescue_cannot_be_interrupted(number, code, place, charged, monkeypatch):
+    """Not even by the signal again, which schedulers send several times."""
+    rescued = rescue._rescue
+
+    def interrupted(*arguments):
+        os.kill(os.getpid(), number)
+        return rescued(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(commands, "write_rows", lambda *_: os.kill(os.getpid(), number))
+        patch.setattr(rescue, "_rescue", interrupted)
+        outcome = invoke(*run_arguments())
+    assert_one_line(outcome, code)
+    assert outcome.err.startswith("synthdp: interrupted; what was paid for is kept")
+    assert names_in(place) == sorted([*INPUTS, "out.csv.rescued.synthdp"])
+    assert_rescued(place, outcome, charged)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.usefixtures("place")
+def test_several_sigterms_are_one(charged, monkeypatch):
+    """Between the error and the rescue none of them is ignored yet: a second error would lose what was paid for."""
+    paid_for = release.Release._paid_for
+
+    def interrupted(*arguments):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return paid_for(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mst, "estimate_refined", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+        patch.setattr(release.Release, "_paid_for", interrupted)
+        outcome = invoke(*run_arguments())
+    assert_one_line(outcome, 143)
+    assert synthdp.load(rescued_path(outcome)).certificate["accounting"]["rho_spent"] == float(sum(charged))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_wait_while_modules_load(number, place, monkeypatch):
+    load, seen = cli.import_module, []
+
+    def interrupted(name):
+        os.kill(os.getpid(), number)
+        seen.append(name)
+        return load(name)
+
+    monkeypatch.setattr(cli, "import_module", interrupted)
+    assert_one_line(invoke(*run_arguments()), 128 + number)
+    assert (seen, names_in(place)) == (["synthdp.commands"], INPUTS)
+
+
+def handlers_within(monkeypatch):
+    """The handler of SIGTERM while rows are written, and at the very end, in a list that runs fill."""
+    write, move, seen = commands.write_rows, writing._move, []
+
+    def written(*arguments):
+        seen.append(signal.getsignal(signal.SIGTERM))
+        write(*arguments)
+
+    def moved(*arguments, **options):
+        seen.append(signal.getsignal(signal.SIGTERM))
+        move(*arguments, **options)
+
+    monkeypatch.setattr(commands, "write_rows", written)
+    monkeypatch.setattr(writing, "_move", moved)
+    return seen
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None], ids=["ignored", "another handler"])
+def test_whoever_has_other_plans_for_sigterm_keeps_them(handler, monkeypatch):
+    seen = handlers_within(monkeypatch)
+    former = signal.signal(signal.SIGTERM, handler)
+    try:
+        assert invoke(*run_arguments()).code == 0
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, former)
+    assert seen == [handler] * 3
+
+
+@pytest.mark.usefixtures("place")
+def test_only_the_main_thread_minds_sigterm(monkeypatch):
+    seen, outcomes = handlers_within(monkeypatch), []
+    thread = threading.Thread(target=lambda: outcomes.append(invoke(*run_arguments())))
+    thread.start()
+    thread.join()
+    assert (outcomes[0].code, seen) == (0, [signal.SIG_DFL] * 3)
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
@@ -222,7 +318,7 @@ def test_so_little_budget_that_the_number_of_rows_is_noise(place, charged, monke
     assert_rescued(place, outcome, charged)
 
 
-# ---- SIGINT from outside
+# ---- signals from outside
 
 _SLOW_RUN = """
 import sys, synthdp.cli
@@ -237,7 +333,8 @@ synthdp.cli.main(sys.argv[1:])
 
 @pytest.mark.skipif(not CENSUS.is_dir(), reason="the sample is not there")
 @pytest.mark.parametrize("delay", [0.0, 0.15, 0.4, 0.6, 0.8, 1.3])
-def test_sigint_ends_a_real_run_in_one_line(delay, tmp_path):
+@pytest.mark.parametrize(("number", "code"), ENDING.values(), ids=ENDING)
+def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
     arguments = run_arguments("--rows", "3000000", source=CENSUS / "census.csv", schema=CENSUS / "census.schema.json")
     with subprocess.Popen(
         [sys.executable, "-c", _SLOW_RUN, *map(str, arguments)],
@@ -247,14 +344,37 @@ def test_sigint_ends_a_real_run_in_one_line(delay, tmp_path):
     ) as process:
         assert process.stdout.readline() == b"started\n"
         time.sleep(delay)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         err = process.stderr.read().decode()
-    assert process.returncode == 130
+    assert process.returncode == code
     assert re.fullmatch(r"synthdp: interrupted(; what was paid for is kept: synthdp sample \S+ -o OUT)?\n", err)
     left = names_in(tmp_path)
     assert left == ([] if "kept" not in err else ["out.csv.rescued.synthdp"])
     for name in left:
         assert synthdp.load(tmp_path / name).certificate["accounting"]["rho_spent"] > 0
+
+
+_STOPS_WRITING = """
+import sys, time, synthdp.cli, synthdp.commands
+def write_rows(*_):
+    print("writing", flush=True)
+    time.sleep(60)
+synthdp.commands.write_rows = write_rows
+synthdp.cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), ENDING.values(), ids=ENDING)
+def test_a_real_process_that_is_stopped_while_it_writes_keeps_what_was_paid_for(number, code, place):
+    command = [sys.executable, "-c", _STOPS_WRITING, *run_arguments()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"writing\n"
+        process.send_signal(number)
+        err = process.stderr.read().decode()
+    assert process.returncode == code
+    assert err == "synthdp: interrupted; what was paid for is kept: synthdp sample out.csv.rescued.synthdp -o OUT\n"
+    assert names_in(place) == sorted([*INPUTS, "out.csv.rescued.synthdp"])
+    assert invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "3").code == 0
 
 
 # ---- full disks
@@ -374,7 +494,7 @@ def test_running_out_of_memory_is_one_line(place, charged, monkeypatch):
 
 def test_a_rescue_that_fails_does_not_hide_why_the_run_failed(place, monkeypatch):
     monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
-    monkeypatch.setattr(commands, "_unused", failing(None, MemoryError(CANARY)))
+    monkeypatch.setattr(rescue, "_unused", failing(None, MemoryError(CANARY)))
     outcome = invoke(*run_arguments())
     assert_one_line(outcome, 130)
     assert outcome.err == "synthdp: interrupted; what was paid for could not be kept anywhere\n"

@@ -21,7 +21,9 @@ from kinds_runs import (
 
 import synthdp
 from synthdp import registry
+from synthdp.privacy.certificate import cautions
 from synthdp.release import DOMAIN_SHARE
+from synthdp.settings import LARGEST_SHARE
 
 TOUCHING = 1e-12
 """Relative error of a sum of floats."""
@@ -36,6 +38,14 @@ def place(tmp_path, monkeypatch):
 
 def assert_quiet_success(outcome):
     assert (outcome.code, outcome.out, outcome.err) == (0, b"", "")
+
+
+def assert_success(outcome, path):
+    """The run ended well, and said no more than what its certificate says that it found out."""
+    certificate = certificate_of(path)
+    of_parameters = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
+    lines = [f"synthdp: caution: {text}" for text in certificate["cautions"] if text not in of_parameters]
+    assert (outcome.code, outcome.out, outcome.lines) == (0, b"", lines)
 
 
 def certificate_of(path):
@@ -142,7 +152,9 @@ def test_one_table_in_any_format_gives_one_release(place, monkeypatch):
         freeze(monkeypatch, 11)
         more = ("--mechanism", "independent", "--workload", "2-way", "--seed", "5", "--force")
         named = {"source": source, "known": ("--kinds", CENSUS_KINDS)}
-        assert_quiet_success(invoke(*kinds_arguments(*more, **named), stdin=content if source == "-" else b""))
+        assert_success(
+            invoke(*kinds_arguments(*more, **named), stdin=content if source == "-" else b""), place / "out.csv"
+        )
         releases.append(((place / "out.csv").read_bytes(), certificate_of(place / "out.csv")))
     assert all(release == releases[0] for release in releases)
     assert len(releases[0][0].splitlines()) > 1000
@@ -153,7 +165,9 @@ def test_one_table_in_any_format_gives_one_release(place, monkeypatch):
 
 @pytest.mark.parametrize("mechanism", sorted(registry.MECHANISMS))
 def test_every_mechanism_works_with_kinds(mechanism, place):
-    assert_quiet_success(invoke(*kinds_arguments("--mechanism", mechanism, "--workload", "2-way", "--rows", "50")))
+    assert_success(
+        invoke(*kinds_arguments("--mechanism", mechanism, "--workload", "2-way", "--rows", "50")), place / "out.csv"
+    )
     assert len((place / "out.csv").read_text().splitlines()) == 51
     certificate = certificate_of(place / "out.csv")
     assert certificate["accounting"]["rho_spent"] <= certificate["accounting"]["rho_budget"]
@@ -163,7 +177,7 @@ def test_every_mechanism_works_with_kinds(mechanism, place):
 
 @pytest.mark.parametrize("share", ["0.05", "0.5", "0.95"])
 def test_the_share_of_the_domain_can_be_set(share, place):
-    assert_quiet_success(invoke(*kinds_arguments("--domain-share", share, "--mechanism", "independent")))
+    assert_success(invoke(*kinds_arguments("--domain-share", share, "--mechanism", "independent")), place / "out.csv")
     certificate = certificate_of(place / "out.csv")
     assert certificate["domain"]["share_of_budget"] == float(share)
     accounting = certificate["accounting"]
@@ -174,12 +188,13 @@ def test_the_share_of_the_domain_can_be_set(share, place):
 
 
 def test_help_states_the_default_share():
-    assert f"learnt; default: {DOMAIN_SHARE} " in " ".join(invoke("run", "--help").out.decode().split()) + " "
+    text = " ".join(invoke("run", "--help").out.decode().split()) + " "
+    assert f"learnt, above 0 and at most {LARGEST_SHARE}; default: {DOMAIN_SHARE} " in text
 
 
 def test_privtree_is_not_gaussian_and_brings_zcdp(place):
     lay_out_kinds(place, KINDS | {"age": {"type": "integer", "synthdp": {"binning": "privtree"}}})
-    assert_quiet_success(invoke(*kinds_arguments()))
+    assert_success(invoke(*kinds_arguments()), place / "out.csv")
     certificate = certificate_of(place / "out.csv")
     assert certificate["accounting"]["currency"] == "zcdp"
     assert "tree" in {event["event"] for event in certificate["events"]}
@@ -187,7 +202,7 @@ def test_privtree_is_not_gaussian_and_brings_zcdp(place):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1e-3", "1e-6"), ("1e-5", "1e-9"), ("1e-9", "1e-12")])
 def test_a_tiny_budget_is_a_budget(epsilon, delta, place):
-    assert_quiet_success(invoke(*kinds_arguments("--rows", "9", epsilon=epsilon, delta=delta)))
+    assert_success(invoke(*kinds_arguments("--rows", "9", epsilon=epsilon, delta=delta)), place / "out.csv")
     assert len((place / "out.csv").read_text().splitlines()) == 10
 
 
@@ -195,7 +210,7 @@ def test_a_tiny_budget_is_a_budget(epsilon, delta, place):
 def test_most_levels_hold_for_the_widest_workload(most, place):
     town = {"type": "categorical", "synthdp": {"max_levels": most}}
     lay_out_kinds(place, KINDS | {"town": town, "code": town})
-    assert_quiet_success(invoke(*kinds_arguments("--workload", "3-way", "--rows", "200", epsilon="100")))
+    assert_success(invoke(*kinds_arguments("--workload", "3-way", "--rows", "200", epsilon="100")), place / "out.csv")
     certificate = certificate_of(place / "out.csv")
     assert certificate["workload"] == {"n_marginals": 1, "columns_at_most": 3}
     assert max(column["n_levels"] for column in certificate["schema"]["columns"] if column["name"] != "age") <= most
@@ -204,7 +219,7 @@ def test_most_levels_hold_for_the_widest_workload(most, place):
 @pytest.mark.parametrize("table", [HEADER, HEADER + "A,1,x\n", HEADER + ",,\n" * 9])
 def test_tables_with_nothing_to_learn_work(table, place):
     lay_out_kinds(place, table=table)
-    assert_quiet_success(invoke(*kinds_arguments("--rows", "5")))
+    assert_success(invoke(*kinds_arguments("--rows", "5")), place / "out.csv")
     assert len((place / "out.csv").read_text().splitlines()) == 6
 
 
@@ -271,11 +286,12 @@ def test_rows_without_an_id_are_left_out(place):
     assert len((place / "out.csv").read_text().splitlines()) - 1 == 40
 
 
-def test_a_drafted_kinds_file_is_to_be_filled_in(place):
+@pytest.mark.usefixtures("place")
+def test_a_drafted_kinds_file_is_to_be_filled_in():
     Path("t.csv").write_text("town,age\nA,3\n")
     outcome = invoke("schema", "draft", "t.csv", "--kinds")
     assert outcome.code == 0
     assert json.loads(outcome.out) == {"town": None, "age": None}
     assert "what kind it is" in outcome.err
     Path("k.json").write_text('{"town": null, "age": null}')
-    assert_one_line(invoke("run", "t.csv", "--kinds", "k.json", "-o", "o.csv", "--epsilon", "1", "--delta", "1e-6"), 2)
+    assert_one_line(invoke("run", "t.csv", "--kinds", "k.json", "-o", "o.csv", "--epsilon", "1", "--delta", "1e-6"), 1)

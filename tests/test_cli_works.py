@@ -215,6 +215,7 @@ def test_json_for_machines(options, place):
     assert len(rows_of(outcome.out)) == 5
     statement, result = map(json.loads, outcome.lines)  # stdout is the table's
     assert statement["guarantee"] == result["guarantee"]
+    assert statement["cautions"] == result["cautions"] == []
     assert result["certificate"] is None
 
 
@@ -278,7 +279,7 @@ SHOWN = {
         " epsilon ",
         "error bounds       95 % bounds on the L1 error of 3 marginals",
     ],
-    "gaussian": ["rho (zCDP) ", "unbiased estimates standard deviations of 3 marginals: ", "discrete Gaussian and"],
+    "gaussian": ["rho (zCDP) ", "unbiased estimates standard deviations of 3 marginals: ", "discrete Gaussian"],
 }
 
 
@@ -394,7 +395,12 @@ def test_help_lists_every_command_and_fits_a_terminal():
     assert "draft" in invoke("schema", "--help").out.decode()
     for name in (*registry.MECHANISMS, *registry.ENGINES, "add-remove", "replace-one"):
         assert name in "".join(invoke("run", "--help").out.decode().split())  # lines may break after a hyphen
-    assert "exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted" in text
+    assert (
+        "exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,\n143 terminated (SIGTERM)"
+        in text
+    )
+    assert "kinds file" in invoke("show", "--help").out.decode()
+    assert "schema or kinds file" in invoke("schema", "check", "--help").out.decode()
 
 
 @pytest.mark.parametrize("statement", ["import synthdp", "from synthdp.cli import run; run(['--help'])"])

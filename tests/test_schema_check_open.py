@@ -1,6 +1,7 @@
 """`synthdp schema check` of schemas that leave things open, and of kinds files: what is learnt, and its price."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from synthdp.derivation.decimals import MOST_DECIMALS
 from synthdp.derivation.learner import column_budgets
 from synthdp.derivation.missing import missing_found
 from synthdp.derivation.support import held_cells
+from synthdp.domain import Domain
 from synthdp.expected_noise import expected_ledger, expected_noise, expected_questions, model_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release import DOMAIN_SHARE
@@ -210,11 +212,13 @@ def test_the_text_for_people(place):
     assert plain.out.decode().splitlines()[0] == title
     assert "sigma" not in plain.out.decode()
     text = check(path, *BUDGET, "--rows", "100000").out.decode()
-    share = 100 * DOMAIN_SHARE
-    assert f"of learning what is open, by default with {share:g} % of the budget:" in text
-    assert f"of the model, with the other {100 - share:g} %:" in text
     schema = OpenSchema.load_kinds(path)
     ledger = expected_ledger(schema, epsilon=1, delta=1e-9)
+    rest = 100 * float(model_budget(schema, ledger) / ledger.budget)
+    most = f"at most {100 * DOMAIN_SHARE:g} %, see --domain-share"
+    assert 100 * (1 - DOMAIN_SHARE) <= rest < 100
+    assert f"of learning what is open, with {100 - rest:.4g} % of the budget ({most}):" in text
+    assert f"of the model, with the other {rest:.4g} %:" in text
     asked = {(question.column, question.about): question for question in expected_questions(schema, ledger)}
     levels, tree = asked["town", "levels"], asked["code", "bins"]
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -298,3 +302,97 @@ def test_wrong_input_is_one_line(content, options, code, fragment, place):
     assert_one_line(outcome, code)
     assert fragment in outcome.err
     assert outcome.out == b""
+
+
+# ---- persons, and the share of the domain
+
+
+@pytest.mark.parametrize("listed", [{}, {"person": "categorical"}], ids=["not listed", "listed"])
+@pytest.mark.parametrize("kinds", [KINDS, {"town": "categorical", "sex": SEX}], ids=["many columns", "few"])
+def test_with_persons_and_a_share_it_is_still_what_a_run_pays(kinds, listed, place):
+    """Questions and the model's first measurements, event by event."""
+    path = save(place, kinds | listed)
+    options = ("--unit", "person", "--max-rows-per-unit", "3", "--domain-share", "0.5", "--json")
+    outcome = check(path, "--epsilon", "8", "--delta", "1e-6", *options)
+    noise = json.loads(outcome.out)["noise"]
+    table = frame(6000)[list(kinds)].assign(person=np.arange(6000) // 2)
+    certificate = synthdp.synthesize(
+        table,
+        OpenSchema.from_kinds(kinds | listed),
+        epsilon=8,
+        delta=1e-6,
+        unit="person",
+        max_rows_per_unit=3,
+        domain_share=0.5,
+        workload="1-way",
+    ).certificate
+    events = [event for event in certificate["events"] if "column" in event]
+    asked = noise["learning"]["questions"]
+    assert [(q["column"], q["sigma_records"], q["delta"]) for q in asked] == [asked_of(event) for event in events]
+    assert [q["least_records"] for q in asked if q["delta"]] == [
+        event["threshold"] for event in events if "threshold" in event
+    ]
+    accounting = certificate["accounting"]
+    assert noise["rho"] == accounting["rho_budget"]
+    assert noise["rho_model"] == pytest.approx(accounting["rho_budget"] - sum(event["rho"] for event in events))
+    assert (noise["unit"], noise["max_rows_per_unit"], noise["learning"]["share_of_budget"]) == ("person", 3, 0.5)
+
+
+def test_the_model_s_noise_grows_with_the_rows_of_a_person():
+    domain = Domain(("a", "b"), (2, 30))
+    one, many = (expected_noise(domain, rho=Fraction(1, 9), rows=10**9, max_rows_per_unit=k) for k in (1, 5))
+    for single, several in zip([*one[0].values(), one[1]], [*many[0].values(), many[1]], strict=True):
+        assert several.sigma_records == pytest.approx(5 * single.sigma_records)
+        assert several.misplaced_share == pytest.approx(5 * single.misplaced_share)
+
+
+def test_sigma_of_persons_is_what_recipe_auto_adds():
+    table = pd.DataFrame({"a": [0, 1] * 50, "b": range(100), "person": range(100)})
+    schema = OpenSchema.from_dict({"a": 2, "b": 100})
+    persons = {"unit": "person", "max_rows_per_unit": 4}
+    certificate = synthdp.synthesize(table, schema, epsilon=0.7, delta=1e-7, **persons).certificate
+    first = {event["columns"][0]: event["sigma"] for event in certificate["events"][:2]}
+    ledger = expected_ledger(schema, epsilon=0.7, delta=1e-7, **persons)
+    columns, _pair = expected_noise(schema.largest_domain, rho=model_budget(schema, ledger), max_rows_per_unit=4)
+    assert {name: noise.sigma_records for name, noise in columns.items()} == pytest.approx(first)
+
+
+def test_a_unit_that_is_listed_costs_nothing(place):
+    persons = ("--unit", "person", "--max-rows-per-unit", "2")
+    paths = [save(place, KINDS), save(place, {"person": "categorical"} | KINDS, "listed.json")]
+    texts = [check(path, *BUDGET, "--rows", "5000", *persons).out for path in paths]
+    assert texts[0] == texts[1]
+    lines = texts[0].decode().splitlines()
+    assert lines[0].startswith("kinds of 11 columns")
+    assert lines[0].endswith("and 'person', which tells persons apart; no data was opened")
+    title = "noise to expect at epsilon 1, delta 1e-09, persons with at most 2 rows and a guess of 5,000 rows:"
+    assert title in lines
+    assert "K times" not in texts[0].decode()
+    assert "K times" in check(paths[0], *BUDGET).out.decode()
+    assert len(json.loads(check(paths[1], "--json").out)["learnt"]) == 11
+    assert len(json.loads(check(paths[1], "--json", *persons).out)["learnt"]) == 10
+
+
+def test_the_share_is_what_is_asked_for(place):
+    path = save(place, KINDS)
+    text = check(path, *BUDGET, "--domain-share", "0.4").out.decode()
+    assert "with 40 % of the budget (at most 40 %, see --domain-share):" in text
+    assert "of the model, with the other 60 %:" in text
+    assert "note: 40 % of delta is spent on the thresholds" in check(path, "--domain-share", "0.4").out.decode()
+
+
+WRONG_OPTIONS = {
+    "unit alone": (("--unit", "town"), 2, "without max_rows_per_unit"),
+    "rows alone": (("--max-rows-per-unit", "3"), 2, "without unit"),
+    "no rows": (("--unit", "town", "--max-rows-per-unit", "0"), 2, "max_rows_per_unit is 0"),
+    "no share": (("--domain-share", "0"), 2, "domain_share is 0.0; give a number above 0 and at most 0.95"),
+    "all of it": (("--domain-share", "1", *BUDGET), 2, "domain_share is 1.0"),
+    "the only column": (("--unit", "town", "--max-rows-per-unit", "3"), 1, "no column but 'town'"),
+}
+
+
+@pytest.mark.parametrize(("options", "code", "fragment"), WRONG_OPTIONS.values(), ids=WRONG_OPTIONS)
+def test_wrong_options_are_one_line(options, code, fragment, place):
+    outcome = check(save(place, {"town": "categorical"}), *options)
+    assert_one_line(outcome, code)
+    assert fragment in outcome.err

@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import assert_one_line, invoke
+from failing_runs import failing
 
 import synthdp
+from synthdp.derivation import learner
 from synthdp.release import DOMAIN_SHARE
 from synthdp.table.open_schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 TREE = {"type": "integer", "synthdp": {"derive": True, "binning": "privtree"}}
 KINDS = {"town": "categorical", "code": "integer", "pay": "number", "age": TREE, "sex": SEX}
-SHARE = f"{100 * DOMAIN_SHARE:g} % of the budget"
+SHARE = f"at most {100 * DOMAIN_SHARE:g} % of the budget"
 
 
 def frame():
@@ -136,18 +138,18 @@ def test_an_open_schema_says_what_is_declared_and_what_will_be_learnt(place):
     assert content == OpenSchema.load(path).to_dict()
     assert lines[0] == "schema of 9 columns, 8 of them with something to learn"
     assert lines[3:13] == [
-        "town string up to 89 to be learnt levels to be learnt, else elsewhere",
-        "sex string 2 to be learnt f, m",
+        "town string up to 90 to be learnt levels to be learnt, else elsewhere",
+        "sex string up to 3 to be learnt f, m",
         "age integer up to 20 no 0 to 120, bins by quantiles to be learnt",
-        "pay number up to 32 to be learnt bounds to be learnt, bins of equal width to be learnt, decimals to be learnt",
+        "pay number up to 33 to be learnt bounds to be learnt, bins of equal width to be learnt, decimals to be learnt",
         "rate number up to 32 no 0.0 to 120.0, decimals to be learnt",
         "fee number up to 32 no 0.0 to 120.0, 1 decimals, bins by quantiles to be learnt",
-        "cost number up to 32 yes 2 decimals, bounds to be learnt, bins by quantiles to be learnt",
-        "born date up to 64 yes by month, written as %Y/%m/%d, bounds to be learnt",
+        "cost number up to 33 yes 2 decimals, bounds to be learnt, bins by quantiles to be learnt",
+        "born date up to 65 yes by month, written as %Y/%m/%d, bounds to be learnt",
         "job string 2 no a, b",
         'rule: {"forbid": {"job": ["a"]}}',
     ]
-    assert lines[-1].endswith(f"by default {100 * DOMAIN_SHARE:g} %")
+    assert lines[-1].endswith(f"by default at most {100 * DOMAIN_SHARE:g} %")
 
 
 def test_kinds_are_told_from_schemas_and_from_sizes(place):
@@ -180,20 +182,72 @@ def stopped(at):
 def test_what_a_stopped_run_had_learnt_is_shown_with_what_it_cost():
     lines, content = show(stopped(at=2))
     assert "incomplete the run was stopped; only what it had paid for is here" in lines
-    assert f"domain 4 columns learnt with {SHARE}" in lines
-    assert any(line.startswith("town levels, missing sigma ") for line in lines)
-    assert "pay bins, bounds, decimals, missing nothing paid yet" in lines
+    assert f"domain 2 columns learnt with {SHARE}; 2 columns still open" in lines
+    assert any(line.startswith("town derived levels, missing sigma ") for line in lines)
+    assert "pay still open nothing paid yet" in lines
+    assert "age still open nothing paid yet" in lines
     assert "schema of 5 columns, 2 of them with something to learn" in lines
     assert any(line.startswith("town string ") and line.endswith(" A, B, C; else other") for line in lines)
     assert (
-        "pay number up to 32 to be learnt bounds to be learnt, bins by quantiles to be learnt, decimals to be learnt"
+        "pay number up to 33 to be learnt bounds to be learnt, bins by quantiles to be learnt, decimals to be learnt"
         in (lines)
     )
     assert set(content) == {"certificate", "schema"}
     assert "certificate" not in content["schema"].get("synthdp", {})
 
 
+def stopped_while_paying():
+    """Save what a run had learnt that was interrupted after the first question about its first column."""
+    schema, path = OpenSchema.from_kinds({"code": "integer", "town": "categorical"}), "y.rescued.schema.json"
+    table = frame()[["code", "town"]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learner, "missing_found", failing(None, KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            synthdp.synthesize(table, schema, epsilon=8, delta=1e-6, rescue=lambda rescued: rescued.save(path))
+    return path
+
+
+def test_what_was_only_paid_for_is_not_called_learnt(place):
+    path = stopped_while_paying()
+    lines, content = show(path)
+    assert content["certificate"]["domain"]["open"] == ["code", "town"]
+    assert f"domain 0 columns learnt with {SHARE}; 2 columns still open" in lines
+    assert any(line.startswith("code still open sigma ") for line in lines)
+    assert "town still open nothing paid yet" in lines
+    assert "schema of 2 columns, 2 of them with something to learn" in lines
+    older = json.loads((place / path).read_text())
+    domain = older["synthdp"]["certificate"]["domain"]
+    del domain["open"]
+    domain["derived"] = {"code": ["bins", "bounds", "missing"], "town": ["levels", "missing"]}
+    lines, _content = show(save(place, older))
+    assert f"domain 2 columns to be learnt with {SHARE}" in lines
+    assert "town to be derived levels, missing nothing paid yet" in lines
+    del domain["derived"]
+    assert f"domain 0 columns to be learnt with {SHARE}" in show(save(place, older))[0]
+
+
+def test_words_come_before_numbers(place):
+    learnt(place)
+    lines, _content = show("model.synthdp")
+    begins = ["guarantee ", "unit of privacy ", "domain ", "column domain", "not covered", "made by ", "rho ", "event "]
+    places = [next(i for i, line in enumerate(lines) if line.startswith(begin)) for begin in begins]
+    assert places == sorted(places)
+    assert places[:3] == [0, 1, 2]
+
+
+def test_levels_are_counted_alike_in_the_certificate_and_the_schema(place):
+    learnt(place, kinds=KINDS | {"sex": {"type": "string", "constraints": {"enum": ["f", "m"], "required": False}}})
+    lines, content = show("model.synthdp")
+    n_levels = {column["name"]: column["n_levels"] for column in content["certificate"]["schema"]["columns"]}
+    assert n_levels["sex"] == 3  # both, and "missing"
+    for name, number in n_levels.items():
+        first, second = (line.split() for line in lines if line.split()[:1] == [name])
+        assert first[2] == second[2] == str(number)
+    assert sum("levels (with missing)" in line for line in lines) == 2
+
+
 DAMAGED = {
+    "open is a number": lambda certificate: certificate["domain"].update(open=7),
     "kind of event": lambda certificate: certificate["events"][0].update(event="unheard of"),
     "no column": lambda certificate: certificate["events"][0].pop("column"),
     "no sigma": lambda certificate: certificate["events"][0].pop("sigma"),

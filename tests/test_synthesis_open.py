@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import synthdp
+from synthdp.derivation import learner
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.learnt_domain import LearntDomain
 from synthdp.privacy.randomness import Randomness
@@ -146,7 +147,8 @@ def test_a_model_of_a_derived_domain_takes_slices_and_partial_records(derived, t
             run.sample(3, where={"town": ["Nowhere"]})
 
 
-def test_rare_levels_are_merged_and_drawn_in_proportion_to_what_was_released():
+def test_rare_levels_are_merged_and_drawn_in_proportion_to_what_was_released(monkeypatch):
+    monkeypatch.setattr(learner, "FEWEST", 1)  # a part large enough to find levels that the model cannot tell apart
     rare = {f"r{i:02}": 50 * (1 + i % 2) for i in range(40)}
     frame = pd.DataFrame({"town": ["A"] * 20_000 + [town for town, n_rows in rare.items() for _ in range(n_rows)]})
     options = {"epsilon": 1, "delta": 1e-6, "mechanism": "independent", "domain_share": 0.95}
@@ -278,3 +280,21 @@ def test_a_person_counts_for_no_more_rows_than_allowed(ids):
         synthdp.synthesize(frame, OpenSchema.from_kinds(KINDS), **options)
     with pytest.raises(SchemaError, match="no column 'who'"):
         synthdp.synthesize(people(9), OpenSchema.from_kinds(KINDS), unit="who", max_rows_per_unit=1, **options)
+
+
+@pytest.mark.parametrize("read", [{}, {"unit": "id", "max_rows": 2}])
+def test_rows_that_were_read_for_another_unit_are_refused(read):
+    frame = pd.DataFrame({"id": ["p", "p", "q"], "town": ["A", "B", "A"]})
+    schema = OpenSchema.from_kinds({"town": "categorical", **({} if read else {"id": "ignore"})})
+    run = Release(
+        schema=schema,
+        epsilon=1,
+        delta=1e-6,
+        mechanism="independent",
+        adjacency="add-remove",
+        unit="id",
+        max_rows_per_unit=1,
+    )
+    with pytest.raises(ParameterError, match="unit and most rows"):
+        run.of(held_frame(frame, schema, **read))
+    assert not run.ledger.events

@@ -21,6 +21,9 @@ LIKELY_NUMBER, LIKELY_YEAR, LIKELY_SECOND = 10, 2000, 946_684_800
 LARGEST_POWER = 12
 """Grids of more decimals than that were made for numbers of less than 1000."""
 
+FIRST_YEAR, LAST_YEAR = 1, 9999
+"""Years lie between these, as in dates."""
+
 YEARS_A_CELL = 10
 """Years of the cells in which dates are looked for first."""
 
@@ -53,11 +56,13 @@ class Axis:
     @classmethod
     def of(cls, column: OpenColumn, *, decimals: int = 0) -> "Axis":
         """The axis of a column; ``decimals`` is how fine the grid of a number column is."""
-        cells = octaves() if column.resolution is None else decades(column.resolution)
+        cells = _cells(column)
         grid = Grid(column=column.name, decimals=decimals if column.type == "number" else 0)
         limits = column.point_limits(grid)
         assert limits is not None  # columns of texts have no axis
         low, high = limits
+        if column.type == "year" and "bounds" in column.parts:
+            low, high = FIRST_YEAR, LAST_YEAR
         match column.bounds:
             case float(lowest), float():  # values that are written lie at or above it, so none on the point below
                 low = min(-int(decimal_points(np.array([-lowest]), grid.decimals)[0]), high)
@@ -92,6 +97,12 @@ def _written(moment: datetime, pattern: str) -> str:
     return moment.isoformat().removesuffix("T00:00:00") if pattern == "default" else moment.strftime(pattern)
 
 
+def _cells(column: OpenColumn) -> NDArray[np.int64]:
+    if column.resolution is not None:
+        return decades(column.resolution)
+    return np.arange(0, LAST_YEAR, YEARS_A_CELL) if column.type == "year" else octaves()
+
+
 def octaves() -> NDArray[np.int64]:
     """Where the cells of a logarithmic grid begin: ``.. -7, -3, -1, 0, 1, 2, 4 ..``.
 
@@ -103,6 +114,6 @@ def octaves() -> NDArray[np.int64]:
 
 def decades(resolution: Resolution) -> NDArray[np.int64]:
     """The first unit of resolution of each decade of the years 1 to 9999."""
-    years = np.array([1, *range(YEARS_A_CELL, 10_000, YEARS_A_CELL)]) - 1970
+    years = np.array([FIRST_YEAR, *range(YEARS_A_CELL, LAST_YEAR, YEARS_A_CELL)]) - 1970
     seconds = years.astype("datetime64[Y]").astype("datetime64[s]").astype(np.int64)
     return np.unique(unit_of(seconds, resolution))

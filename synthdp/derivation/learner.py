@@ -14,7 +14,7 @@ from synthdp.derivation.closing import found_bins, found_bounds
 from synthdp.derivation.decimals import decimals_between, learn_decimals
 from synthdp.derivation.levels import learn_levels
 from synthdp.derivation.missing import missing_found
-from synthdp.derivation.numbers import learn_density, learn_tree
+from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
 from synthdp.grid import Grid
 from synthdp.mechanism import Report
 from synthdp.privacy.private_values import PrivateValues
@@ -25,6 +25,9 @@ from synthdp.table.open_schema import OpenSchema
 
 SMALL_QUESTION = Fraction(1, 10)
 """What a column costs of which only decimals or missing values are open; one with levels or bins open costs 1."""
+
+FEWEST = 4
+"""Budgets are those of so many columns at least: what few columns do not need is left to the recipe."""
 
 RARE = 8.0
 """Bins and levels should hold so many times the standard deviation of a typical measurement's noise."""
@@ -42,7 +45,7 @@ def takes_thresholds(schema: OpenSchema) -> int:
 
 def is_gaussian(schema: OpenSchema) -> bool:
     """Whether all noise of learning the open columns is Gaussian."""
-    return not any("bins" in column.parts and column.binning == "privtree" for column in schema.open_columns)
+    return not any(_is_tree(column) for column in schema.open_columns)
 
 
 @final
@@ -68,16 +71,33 @@ class ColumnBudget:
     delta: Fraction
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class LearntColumn:
+    """An open column, closed.
+
+    Parameters
+    ----------
+    column
+        The closed column.
+    caution
+        What a reader should know if nothing was told from noise; empty if something was.
+    """
+
+    column: Column
+    caution: str = ""
+
+
 def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tuple[ColumnBudget, ...]:
     """The budget of each open column, in their order.
 
     >>> schema = OpenSchema.from_kinds({"job": "categorical", "pay": "number"})
     >>> budgets = column_budgets(schema, rho=Fraction(1), delta=Fraction(1, 1000))
     >>> [(str(budget.for_decimals), str(budget.rho), str(budget.delta)) for budget in budgets]
-    [('0', '1/2', '1/2000'), ('1/20', '9/20', '1/2000')]
+    [('0', '1/4', '1/2000'), ('1/40', '9/40', '1/2000')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
-    total, delta_each = sum(weights.values()), delta / max(takes_thresholds(schema), 1)
+    total, delta_each = max(sum(weights.values()), FEWEST), delta / max(takes_thresholds(schema), 1)
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
@@ -102,7 +122,7 @@ def learn_columns(
     delta: Fraction,
     least_mass: float,
     report: Report,
-) -> Iterator[tuple[str, Column]]:
+) -> Iterator[LearntColumn]:
     """Close the open columns one by one, each with the part of the budget that it needs.
 
     Parameters
@@ -121,7 +141,7 @@ def learn_columns(
     budgets = column_budgets(schema, rho=rho, delta=delta)
     for number, budget in enumerate(budgets):
         report("learning the domain", number, len(budgets))
-        yield budget.column.name, _learn(values, budget, least_mass=least_mass)
+        yield _learn(values, budget, least_mass=least_mass)
 
 
 def _has_density(column: OpenColumn) -> bool:
@@ -136,23 +156,29 @@ def _weight(column: OpenColumn) -> Fraction:
     return Fraction(1) if "levels" in column.parts or _has_density(column) else SMALL_QUESTION
 
 
-def _learn(values: PrivateValues, budget: ColumnBudget, *, least_mass: float) -> Column:
+def _learn(values: PrivateValues, budget: ColumnBudget, *, least_mass: float) -> LearntColumn:
     """Close one column."""
-    column, rho, delta = budget.column, budget.rho, budget.delta
+    column, rho = budget.column, budget.rho
     if "levels" in column.parts:
-        return learn_levels(values, column, rho=rho, delta=delta, least_mass=least_mass)
+        closed = learn_levels(values, column, rho=rho, delta=budget.delta, least_mass=least_mass)
+        nothing = closed.n_levels == 1
+        caution = f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}"
+        return LearntColumn(column=closed, caution=caution if nothing else "")
     found: dict[str, Any] = {}
-    decimals = column.decimals
+    decimals, caution = column.decimals, ""
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
         found["decimals"] = decimals
     if _has_density(column):
         axis = Axis.of(column, decimals=decimals or 0)
-        found |= _learn_bins(values, axis, rho=rho, delta=delta, least_mass=least_mass)
+        learnt = _learnt(values, axis, budget)
+        found |= _bins_found(axis, learnt, least_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
+        if not learnt.stands_out:
+            caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
     elif "missing" in column.parts:
         histogram = values.histogram(Grid(column=column.name), np.empty(0, dtype=np.int64), rho=rho)
         found |= missing_found(column, histogram.missing, histogram.stddev)
-    return column.closed(**found)
+    return LearntColumn(column=column.closed(**found), caution=caution)
 
 
 def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> int:
@@ -164,22 +190,24 @@ def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction)
     return decimals
 
 
-def _learn_bins(
-    values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction, least_mass: float
-) -> dict[str, Any]:
-    """Bounds, edges and shape, as far as they are open, and whether values may be missing."""
-    column = axis.column
-    if column.binning == "privtree" and "bins" in column.parts:
-        learnt = learn_tree(values, axis, rho=rho, most=column.max_bins)
-        found = found_bins(axis, learnt.density, at_least_two(learnt.density.starts))
-        return found | missing_found(column, learnt.missing, learnt.missing_stddev)
-    threshold = delta if _needs_threshold(column) else None
-    learnt = learn_density(values, axis, rho=rho, delta=threshold)
-    density, missing = learnt.density, missing_found(column, learnt.missing, learnt.missing_stddev)
+def _is_tree(column: OpenColumn) -> bool:
+    return column.binning == "privtree" and "bins" in column.parts
+
+
+def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:
+    """Where the records of a column of numbers or dates lie."""
+    if _is_tree(budget.column):
+        return learn_tree(values, axis, rho=budget.rho, most=budget.column.max_bins)
+    return learn_density(values, axis, rho=budget.rho, delta=budget.delta or None)
+
+
+def _bins_found(axis: Axis, learnt: Learnt, least_mass: float) -> dict[str, Any]:
+    """Bounds, edges and shape, as far as they are open."""
+    column, density = axis.column, learnt.density
     if "bins" not in column.parts:
-        return found_bounds(axis, density) | missing
+        return found_bounds(axis, density)
+    if _is_tree(column):
+        return found_bins(axis, density, at_least_two(density.starts))
     if column.binning == "quantiles":
-        edges = quantile_edges(density, column.max_bins, least_mass)
-    else:
-        edges = even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
-    return found_bins(axis, density, edges) | missing
+        return found_bins(axis, density, quantile_edges(density, column.max_bins, least_mass))
+    return found_bins(axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins))

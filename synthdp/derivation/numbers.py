@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from synthdp.derivation.axes import Axis
 from synthdp.derivation.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.derivation.support import PROBABLE, held_cells, significance
+from synthdp.derivation.support import PROBABLE, held_cells, significance, standing_out
 from synthdp.privacy.private_values import PrivateValues
 
 Ints = NDArray[np.int64]
@@ -61,11 +61,14 @@ class Learnt:
         Where the records lie, between the bounds.
     missing, missing_stddev
         Noisy count of records without a value, and the standard deviation of its noise.
+    stands_out
+        Whether any record was told from noise.
     """
 
     density: Density
     missing: float
     missing_stddev: float
+    stands_out: bool
 
 
 @final
@@ -130,7 +133,8 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
         density = density.between(*_held_points(density, looks)).without_thin_ends(NEGLIGIBLE)
     weights = np.array([look.stddev**-2 for look in looks])
     missing = float(weights @ [look.missing for look in looks] / weights.sum())
-    return Learnt(density.simplified(), missing, float(weights.sum() ** -0.5))
+    stands_out = bool(standing_out(first.counts, first.stddev).any())
+    return Learnt(density.simplified(), missing, float(weights.sum() ** -0.5), stands_out)
 
 
 def _look(values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> _Look:
@@ -209,7 +213,8 @@ def _density(looks: Sequence[_Look], spikes: dict[int, float]) -> Density:
     mass[mass < PROBABLE * looks[0].stddev] = 0.0  # between held cells, not told from noise
     for outer, inner in pairwise(looks):
         counts, widths = _without(inner, points, heights)
-        mass = _refined(outer, mass, inner, counts, widths)
+        is_divided = np.diff(np.searchsorted(inner.starts, outer.starts)) > 1
+        mass = _refined(outer, mass, inner, counts, widths, is_divided | (outer is looks[0]))
     return _with_spikes(looks[-1].starts, mass, points, heights)
 
 
@@ -222,12 +227,17 @@ def _without(look: _Look, points: Ints, heights: Floats) -> tuple[Floats, Floats
     return counts, np.maximum(widths, 0.5)  # a cell of nothing but spikes still takes what is left
 
 
-def _refined(outer: _Look, mass: Floats, inner: _Look, counts: Floats, widths: Floats) -> Floats:
-    """The records of each outer cell, given to the inner cells that it consists of."""
+def _refined(
+    outer: _Look, mass: Floats, inner: _Look, counts: Floats, widths: Floats, is_news: NDArray[np.bool_]
+) -> Floats:
+    """The records of each outer cell, given to the inner cells that it consists of.
+
+    ``is_news`` says of which outer cells the inner ones tell more than what is known already.
+    """
     result = np.zeros(len(counts))
     firsts = np.searchsorted(inner.starts, outer.starts).tolist()
     for index, (start, stop) in enumerate(pairwise(firsts)):
-        if stop - start == 1 or mass[index] <= 0:  # nothing new about it
+        if mass[index] <= 0 or not is_news[index]:
             result[start:stop] = max(mass[index], 0.0) / (stop - start)
             continue
         weights = (outer.stddev**-2, inner.stddev**-2 / (stop - start))
@@ -262,7 +272,8 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     start, stop = int(roots[low]), int(roots[high + 1])
     edges = values.split_tree(axis.grid, start, stop, rho=rho * (1 - LOOKING))
     edges = _fewer(edges, most)
-    return Learnt(Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev)
+    stands_out = bool(standing_out(first.counts, first.stddev).any())
+    return Learnt(Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev, stands_out)
 
 
 def _fewer(edges: Ints, most: int) -> Ints:

@@ -24,19 +24,14 @@ def significance(n_cells: int) -> float:
     return sqrt(2 * log(n_cells / FALSE_ALARM))
 
 
-def held_cells(
-    counts: NDArray[np.float64], stddev: float, *, reach: int = 0, likely: int | None = None
-) -> tuple[int, int]:
-    """First and last cell of the stretch that holds records.
+def standing_out(counts: NDArray[np.float64], stddev: float) -> NDArray[np.bool_]:
+    """Which cells hold records beyond doubt, alone or together with their neighbours; shape ``(n_cells,)``.
 
-    Cells are looked at alone, in pairs, in fours, and so on: records that are spread thinly
-    show in wide windows only. Of the windows that are significant, those without a significant
-    part count, and a tail of up to ``reach`` cells beside them that is probable. If there is none,
-    the cell with the largest count is all that is known, or, with a ``likely`` cell, one with a
-    large count not far from it: noise alone would as soon be astronomic as not.
+    Cells are looked at alone, in pairs, in fours, and so on: records that are spread thinly show in
+    wide windows only. Of the windows that are significant, those without a significant part count.
 
-    >>> held_cells(np.array([0.0, 1.0, 60.0, 2.0, 90.0, -3.0]), 5.0)
-    (2, 4)
+    >>> standing_out(np.array([0.0, 1.0, 60.0, 2.0]), 5.0).tolist()
+    [False, False, True, False]
     """
     n_cells = len(counts)
     limit = significance(2 * n_cells)
@@ -51,11 +46,27 @@ def held_cells(
             if not explained[window].any():
                 explained[window] = True
         width *= 2
-    if not explained.any():
-        distance = 0 if likely is None else np.abs(np.arange(n_cells) - likely)
+    return explained
+
+
+def held_cells(
+    counts: NDArray[np.float64], stddev: float, *, reach: int = 0, likely: int | None = None
+) -> tuple[int, int]:
+    """First and last cell of the stretch that holds records.
+
+    It is the stretch of the cells that stand out, and a tail of up to ``reach`` cells beside them
+    that is probable. If none stands out, the cell with the largest count is all that is known, or,
+    with a ``likely`` cell, one with a large count not far from it: noise alone would as soon be
+    astronomic as not.
+
+    >>> held_cells(np.array([0.0, 1.0, 60.0, 2.0, 90.0, -3.0]), 5.0)
+    (2, 4)
+    """
+    held = np.flatnonzero(standing_out(counts, stddev))
+    if not held.size:
+        distance = 0 if likely is None else np.abs(np.arange(len(counts)) - likely)
         best = int(np.argmax(counts / stddev - SURPRISE * distance))
         return best, best
-    held = np.flatnonzero(explained)
     first, last = int(held[0]), int(held[-1])
     return (
         first - _tail(counts[:first][::-1][:reach], stddev),

@@ -5,6 +5,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import partial
 from math import exp, inf, log, log1p, nextafter, sqrt
+from numbers import Real
 from sys import float_info
 
 from synthdp.errors import ParameterError, PrivacyError
@@ -38,7 +39,7 @@ class Accounting(Enum):
         """What the guarantee stands on."""
         return {
             Accounting.ZCDP: (
-                "zCDP of Gaussian and exponential mechanisms, composed by a privacy filter; "
+                "zCDP of Gaussian, Laplace and exponential mechanisms, composed by a privacy filter; "
                 "epsilon and delta by [CKS20]"
             ),
             Accounting.GDP: (
@@ -55,6 +56,9 @@ class Accounting(Enum):
 
 def check_budget(*, epsilon: float, delta: float) -> None:
     """Raise `ParameterError` unless epsilon is above 0 and at most 1e9, and 0 < delta < 1."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ParameterError(f"{name} is {value!r}; give a number")
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise ParameterError(f"epsilon is {epsilon}; give a finite number above 0 and at most 1e9, for instance 1")
     if not 0 < delta < 1:

@@ -1,6 +1,6 @@
 """The certificate: what a release must say about its guarantee [NIST SP 800-226]."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
@@ -20,7 +20,7 @@ LARGE_DELTA = 1e-4
 
 
 def privacy_certificate(
-    *, ledger: PrivacyLedger, randomness: Randomness, release: Mapping[str, object]
+    *, ledger: PrivacyLedger, randomness: Randomness, release: Mapping[str, object], findings: Sequence[str] = ()
 ) -> dict[str, object]:
     """The privacy statement of a release, as plain JSON values.
 
@@ -33,6 +33,8 @@ def privacy_certificate(
     release
         Public facts from above: version, mechanism, engine, schema. They cannot replace what the
         kernel states.
+    findings
+        Further cautions, from released values.
     """
     statement = {
         "guarantee": (
@@ -46,7 +48,7 @@ def privacy_certificate(
         "adjacency": ledger.unit.adjacency.value,
         "unit_of_privacy": ledger.unit.description,
         "max_rows_per_unit": ledger.unit.max_rows,
-        "cautions": cautions(epsilon=ledger.epsilon, delta=ledger.delta),
+        "cautions": [*cautions(epsilon=ledger.epsilon, delta=ledger.delta), *findings],
         "accounting": {
             "currency": ledger.accounting.value,
             "theorem": ledger.accounting.theorem,
@@ -71,7 +73,9 @@ def privacy_certificate(
 def _mechanisms(ledger: PrivacyLedger) -> str:
     """The kinds of noise and selection that a ledger can pay for."""
     gaussian = ledger.accounting.noise.value
-    return gaussian if ledger.accounting is Accounting.GDP else f"{gaussian} and exponential mechanism"
+    return (
+        gaussian if ledger.accounting is Accounting.GDP else f"{gaussian}, discrete Laplace and exponential mechanism"
+    )
 
 
 def cautions(*, epsilon: float, delta: float) -> list[str]:

@@ -16,7 +16,7 @@ NOTE = (
 
 KINDS_NOTE = (
     "Say of every column that is null what kind it is: categorical, boolean, integer, number, year, date or datetime. "
-    "Leave out of the table what is free text or the id of a record. "
+    "Write ignore for free text and ids of records: such a column is left out. "
     "Check that the names are column names, and not a first record."
 )
 """Goes with every draft of a kinds file."""

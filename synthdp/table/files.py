@@ -179,13 +179,12 @@ class ParquetFile(TableFile):
         return draft_from_frame(self._file.schema_arrow.empty_table().to_pandas())
 
     def chunks(self) -> Iterator[pd.DataFrame]:
-        """The rows in chunks of at most `BATCH_ROWS`, typed as in the file."""
+        """The rows in chunks of at most `BATCH_ROWS`, typed as in the file; a gap makes no floats of integers."""
         try:
             for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
                 batch.validate(full=True)
                 columns = [self._readable(column) for column in batch.columns]
                 table = self._pyarrow.Table.from_arrays(columns, names=list(self.names))
-                # without integer_object_nulls one gap would make floats of all integers beside it
                 frame = table.to_pandas(date_as_object=False, ignore_metadata=True, integer_object_nulls=True)
                 self._n_read += len(frame)
                 yield frame

@@ -62,10 +62,10 @@ _CONSTRAINT_KEYS = (
     "exclusiveMaximum",
     "jsonSchema",
 )
-_CATEGORICAL_KEYS = ("other", "merged")
+CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
 _INTEGER_KEYS = ("bins", "edges", "shape")
-_NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
-_DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
+NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
+DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 _NUMBER_FORMATS = {"decimalChar": ".", "groupChar": "", "bareNumber": True}
 
 
@@ -89,6 +89,10 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
+    own = mapping.get("synthdp")
+    if isinstance(own, Mapping) and own.get("ignore"):
+        way_out = "read it as an OpenSchema, or remove it"
+        raise SchemaError(f"schema: synthdp.ignore lists columns to leave out, which a Schema cannot; {way_out}")
     missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
     return tuple(parse_field(field, missing_values) for field in fields), missing_values
 
@@ -148,7 +152,7 @@ def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | 
     name = shared["name"]
     if kind != "string":
         _check_number_format(name, field)
-    own = _own(name, field, _CATEGORICAL_KEYS)
+    own = _own(name, field, CATEGORICAL_KEYS)
     if levels is None:
         refuse(name, "constraints.enum is missing; list the levels that the column can have")
     merged = _parts_of(name, own, "merged", ("levels", "weights"))
@@ -160,8 +164,8 @@ def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | 
 def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     _check_number_format(name, field)
-    own = _own(name, field, _NUMBER_KEYS[kind])
-    binning: dict[str, Any] = {key: own.get(key) for key in _NUMBER_KEYS[kind]}
+    own = _own(name, field, NUMBER_KEYS[kind])
+    binning: dict[str, Any] = {key: own.get(key) for key in NUMBER_KEYS[kind]}
     binning["edges"] = _list(name, own, "edges", "increasing numbers")
     if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
         binning["shape"] = Shape(**shape)
@@ -177,12 +181,12 @@ def _check_number_format(name: str, field: Mapping[str, Any]) -> None:
 
 def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
-    own = _own(name, field, _DATE_KEYS)
+    own = _own(name, field, DATE_KEYS)
     pattern = field.get("format", "default")
     if not isinstance(pattern, str) or (pattern != "default" and "%" not in pattern):
         refuse(name, f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'")
     pattern = None if pattern == "default" else pattern.removeprefix("fmt:")
-    binning: dict[str, Any] = {key: own.get(key) for key in _DATE_KEYS}
+    binning: dict[str, Any] = {key: own.get(key) for key in DATE_KEYS}
 
     def moments(key: str, texts: tuple[Any, ...]) -> tuple[date, ...]:
         return tuple(_moment(name, f"an entry of synthdp.{key}", text, pattern) for text in texts)
@@ -230,6 +234,8 @@ def _levels(name: str, field: Mapping[str, Any], constraints: Mapping[str, Any])
 def _own(name: str, field: Mapping[str, Any], allowed: Sequence[str]) -> Mapping[str, Any]:
     """Our own properties of a field; a misspelt one must not pass silently."""
     own = _object(name, field, "synthdp")
+    if "derive" in own:
+        refuse(name, "synthdp.derive leaves something open, which a Schema cannot; read it as an OpenSchema")
     for key in own:
         if key not in allowed:
             known = ", ".join(allowed) if allowed else "nothing"

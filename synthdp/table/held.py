@@ -96,12 +96,32 @@ class HeldTable:
     by `reader`, or `files.held_rows` and `files.held_frame`.
     """
 
-    __slots__ = ("_closed", "_coded", "_open")
+    __slots__ = ("_closed", "_coded", "_max_rows", "_open", "_unit")
 
-    def __init__(self, closed: Schema | None, coded: CodedTable, columns: Mapping[str, HeldColumn]) -> None:
+    def __init__(
+        self,
+        closed: Schema | None,
+        coded: CodedTable,
+        columns: Mapping[str, HeldColumn],
+        *,
+        unit: str | None,
+        max_rows: int,
+    ) -> None:
         self._closed = closed
         self._coded = coded
         self._open = dict(columns)
+        self._unit = unit
+        self._max_rows = max_rows
+
+    @property
+    def unit(self) -> str | None:
+        """The column by which persons were told apart when the rows were read; None if they were not."""
+        return self._unit
+
+    @property
+    def max_rows(self) -> int:
+        """Most rows of a person that were kept; 1 if persons were not told apart."""
+        return self._max_rows
 
     @staticmethod
     def reader(
@@ -150,7 +170,8 @@ class HeldTableReader:
     Parameters
     ----------
     schema
-        What is declared; ``unit`` may be among its columns and is left out.
+        What is declared; ``unit`` may be among its columns and is left out. Columns that it
+        ignores must be there and are not touched.
     unit
         Column of the ids of persons: of each person at most ``max_rows`` rows are kept, by
         `units.UnitRows`. The ids are kept until `finish` only.
@@ -165,7 +186,7 @@ class HeldTableReader:
     <HeldTable of 1 columns>
     """
 
-    __slots__ = ("_closed", "_open", "_parts", "_schema", "_unit", "_units")
+    __slots__ = ("_closed", "_max_rows", "_open", "_parts", "_schema", "_unit", "_units")
 
     def __init__(self, schema: OpenSchema, *, unit: str | None, max_rows: int, key: str | None) -> None:
         self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
@@ -174,6 +195,7 @@ class HeldTableReader:
         self._open = {column.name: held_column(column) for column in self._schema.open_columns}
         self._parts: list[CodedTable] = []
         self._unit = unit
+        self._max_rows = 1 if unit is None else max_rows
         self._units = (
             None if unit is None else UnitRows(max_rows=max_rows, missing_values=schema.missing_values, key=key)
         )
@@ -197,7 +219,7 @@ class HeldTableReader:
             coded = CodedTable(domain, tuple(codes[kept] for codes in coded.columns))
             for column in self._open.values():
                 column.keep(kept)
-        return HeldTable(self._closed, coded, self._open)
+        return HeldTable(self._closed, coded, self._open, unit=self._unit, max_rows=self._max_rows)
 
     def __repr__(self) -> str:
         return "<HeldTableReader>"

@@ -13,17 +13,16 @@ date, datetime     bounds, bins, missing
 =================  ===========================================
 
 Of a column with an ``enum`` only "missing" can be derived. A null in ``constraints`` and an empty
-``enum`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the most
+``enum`` or ``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the most
 bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from synthdp.table.binned import DEFAULT_BINS
 from synthdp.table.columns import MAX_LEVELS, Column, refuse
-from synthdp.table.frictionless import SUPPORTED_TYPES, parse_field
+from synthdp.table.frictionless import CATEGORICAL_KEYS, DATE_KEYS, NUMBER_KEYS, SUPPORTED_TYPES, parse_field
 from synthdp.table.open_columns import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn, Part
 
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -32,7 +31,9 @@ PARTS: tuple[Part, ...] = get_args(Part)
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 """All ways of finding bins."""
 
-_OWN_KEYS = ("derive", "binning", "max_levels")
+_HOW: dict[str, Part] = {"binning": "bins", "max_levels": "levels"}
+"""Keys that say how a part is derived."""
+
 _NUMERIC: tuple[Part, ...] = ("bounds", "bins", "missing")
 _PARTS_OF: dict[str, tuple[Part, ...]] = {
     "string": ("levels", "missing"),
@@ -56,16 +57,13 @@ def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColu
     """One column from one field, open if the field says so; raises `SchemaError` if it contradicts itself."""
     own = field.get("synthdp") if isinstance(field, Mapping) else None
     known = isinstance(field, Mapping) and isinstance(field.get("name"), str) and field.get("type") in SUPPORTED_TYPES
-    if known and isinstance(own, Mapping) and "derive" in own and _is_object(field.get("constraints")):
+    if not known or not _is_object(own) or not _is_object(field.get("constraints")):
+        return parse_field(field, missing_values)  # which refuses it
+    if own and "derive" in own:
         return _open_column(field, own, missing_values)
-    if (
-        known
-        and isinstance(own, Mapping)
-        and (keys := [key for key in own if get_close_matches(str(key), _OWN_KEYS, 1)])
-    ):
-        refuse(field["name"], f"synthdp.{keys[0]} is not known without synthdp.derive; correct or remove it")
-    if known and _is_object(own) and _is_object(field.get("constraints")):
-        _refuse_undeclared(field["name"], field, frozenset())
+    _refuse_unknown(field["name"], field, own or {}, frozenset())
+    _refuse_meaningless(field["name"], field, own or {}, frozenset())
+    _refuse_undeclared(field["name"], field, frozenset())
     return parse_field(field, missing_values)
 
 
@@ -77,6 +75,7 @@ def derivable(field: Mapping[str, Any]) -> frozenset[Part]:
 def _open_column(field: Mapping[str, Any], own: Mapping[str, Any], missing_values: tuple[str, ...]) -> OpenColumn:
     name = field["name"]
     parts = _derived_parts(name, field, own["derive"])
+    _refuse_unknown(name, field, own, parts)
     _refuse_undeclared(name, field, parts)
     settings: dict[str, Any] = {}
     if "levels" in parts:
@@ -89,7 +88,7 @@ def _open_column(field: Mapping[str, Any], own: Mapping[str, Any], missing_value
             refuse(name, f"synthdp.binning is {own['binning']!r}; use one of {', '.join(BINNINGS)}")
     elif isinstance(own.get("bins"), int):
         settings["max_bins"] = own["bins"]
-    _refuse_meaningless(name, own, parts)
+    _refuse_meaningless(name, field, own, parts)
     texts = field.get("missingValues", missing_values)
     if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         refuse(name, f"missingValues is {texts!r}; give a list of texts")
@@ -111,26 +110,31 @@ def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> froze
 
 def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[Part]:
     """What a list opens; refuses what the type does not have, and what is declared."""
-    possible = _possible(field)
-    known = f"a column of type {field['type']!r} may list {', '.join(_PARTS_OF[field['type']])}"
+    possible, declared = _possible(field), _not_listable(field)
+    free = ", ".join(part for part in possible if part not in declared)
     if not isinstance(derive, Sequence) or isinstance(derive, str) or not derive:
-        refuse(name, f"synthdp.derive is {derive!r}; write true, or a list: {known}")
+        refuse(name, f"synthdp.derive is {derive!r}; {f'write true, or list {free}' if free else 'remove it'}")
     for part in derive:
         if part not in possible:
-            known += ", but with levels declared only missing" if part in _PARTS_OF[field["type"]] else ""
-            refuse(name, f"synthdp.derive lists {part!r}; {known}")
+            known = f"a column of type {field['type']!r}"
+            known += " with declared levels" if part in _PARTS_OF[field["type"]] else ""
+            way_out = f"it may list {free}" if free else "everything is declared; remove synthdp.derive"
+            refuse(name, f"synthdp.derive lists {part!r}, which {known} has not; {way_out}")
     parts: frozenset[Part] = frozenset(derive)
+    for part in PARTS:
+        if part in parts & declared:
+            refuse(name, f"synthdp.derive lists {part!r}, but {_DECLARED_AS[part]} declares it; remove one of them")
+    return parts
+
+
+def _not_listable(field: Mapping[str, Any]) -> frozenset[Part]:
+    """What a list may not open, because it is declared."""
     declared = _declared(field)
     if _constraints(field).get("required") is not True:
         declared -= {"missing"}  # drafts say false
     if not _has_edges(field):
         declared -= {"bins"}  # their number is the most that may be found
-    if {"minimum", "maximum"} & set(_constraints(field)):
-        declared |= {"bounds"}
-    for part in PARTS:
-        if part in parts & declared:
-            refuse(name, f"synthdp.derive lists {part!r}, but {_DECLARED_AS[part]} declares it; remove one of them")
-    return parts
+    return declared | ({"bounds"} if {"minimum", "maximum"} & set(_constraints(field)) else set())
 
 
 def _possible(field: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -187,10 +191,36 @@ def _count(name: str, own: Mapping[str, Any], key: str, default: int, least: int
     return value
 
 
-def _refuse_meaningless(name: str, own: Mapping[str, Any], parts: frozenset[Part]) -> None:
-    for key, part in (("binning", "bins"), ("max_levels", "levels")):
+def _refuse_unknown(name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]) -> None:
+    """Refuse a key that the type does not have; shows those that it can have beside the others."""
+    possible = _possible(field)
+    keys = [*_closed_keys(field), *(key for key, part in _HOW.items() if part in possible)]
+    if unknown := [key for key in own if key not in (*keys, "derive")]:
+        gone = {key for key, part in _HOW.items() if part not in parts}
+        gone |= {"merged"} if "levels" in parts else set()
+        gone |= {"decimals"} if "decimals" in parts else set()
+        gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if _has_edges(field) else set()
+        gone |= {"shape"} if "bounds" in parts else set()
+        shown = [key for key in keys if key not in gone] + ["derive"] * bool(parts or derivable(field))
+        known = f"it may have {', '.join(shown)}" if shown else "remove it"
+        refuse(name, f"synthdp.{unknown[0]} is not known for this kind of column; {known}")
+
+
+def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the field can have under ``synthdp`` once it is closed."""
+    if field["type"] in ("date", "datetime"):
+        return DATE_KEYS
+    if field["type"] == "boolean":
+        return ()
+    has_levels = field["type"] == "string" or "levels" in _declared(field)
+    return CATEGORICAL_KEYS if has_levels else NUMBER_KEYS[field["type"]]
+
+
+def _refuse_meaningless(name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]) -> None:
+    for key, part in _HOW.items():
         if part not in parts and own.get(key) is not None:
-            refuse(name, f"synthdp.{key} says how {part} are derived, but they are not; remove it or derive {part}")
+            way_out = f" or derive {part}" if part in derivable(field) else ""
+            refuse(name, f"synthdp.{key} says how {part} are derived, but they are not; remove it{way_out}")
     for key, part in (("merged", "levels"), ("shape", "bounds")):
         if part in parts and own.get(key) is not None:
             refuse(name, f"synthdp.{key} cannot be declared of {part} that are derived; remove one of them")
@@ -210,8 +240,11 @@ def _declared_field(field: Mapping[str, Any], own: Mapping[str, Any], parts: fro
     """The field without what says that and how something is derived."""
     gone = {"derive", "binning", "max_levels"} | ({"bins"} if "bins" in parts else set())
     gone |= {"other"} if "levels" in parts else set()
-    dropped = ({"enum"} if "levels" in parts else set()) | ({"required"} if "missing" in parts else set())
     left = {key: value for key, value in own.items() if key not in gone and value is not None}
+    dropped = {"required"} if "missing" in parts else set()
     constraints = {key: value for key, value in _constraints(field).items() if key not in dropped}
     rest = {key: value for key, value in field.items() if key != "missingValues"}
+    if "levels" not in _declared(field):  # an empty list of levels, as drafts have it
+        constraints.pop("enum", None)
+        rest.pop("categories", None)
     return rest | {"constraints": constraints, "synthdp": left}

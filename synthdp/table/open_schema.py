@@ -9,10 +9,11 @@ from typing import Any, Self, final
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import SchemaError
-from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column
+from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column, check_text, refuse
 from synthdp.table.frictionless import parse_schema
+from synthdp.table.headers import check_names
 from synthdp.table.jsonfiles import load_json
-from synthdp.table.kinds import schema_of_kinds
+from synthdp.table.kinds import are_kinds, schema_of_kinds
 from synthdp.table.open_columns import OpenColumn
 from synthdp.table.open_fields import open_field, read_field
 from synthdp.table.schema import Schema
@@ -31,11 +32,15 @@ class OpenSchema:
         Texts that mean "missing" in a file, unless a column has its own.
     rules
         Combinations of values that are impossible, as in a schema file; on closed columns only.
+    ignored
+        Names of columns that the table has besides. They are no part of the model or the output:
+        nothing in them is encoded, held, counted or paid for.
 
     Raises
     ------
     SchemaError
-        If there is no column, a name repeats, or a rule does not fit or names an open column.
+        If there is no column, a name repeats, or a rule does not fit or names an open or ignored
+        column.
 
     >>> schema = OpenSchema.from_kinds(
     ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
@@ -49,10 +54,12 @@ class OpenSchema:
     columns: tuple[Column | OpenColumn, ...]
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     rules: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    ignored: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("columns", "missing_values", "rules"):
+        for name in ("columns", "missing_values", "rules", "ignored"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_ignored()
         self._check_rules()
         _ = self._outline  # refuses what no finding could close
 
@@ -60,20 +67,25 @@ class OpenSchema:
     def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
         """Read a JSON object: a schema as `Schema.from_dict` reads it, whose fields may be open.
 
+        Beside the fields, ``"synthdp": {"ignore": [name, ..]}`` lists columns to leave out.
         Raises `SchemaError`, naming the column and what to change.
         """
         fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
-        if not isinstance(fields, Sequence) or isinstance(fields, str) or not fields:
+        if not isinstance(fields, Sequence) or isinstance(fields, str):
+            if isinstance(mapping, Mapping) and "fields" not in mapping and are_kinds(mapping):
+                way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
+                raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))
-        _, missing_values = parse_schema(dict(mapping) | {"fields": []})
+        ignored, plain = _ignored(mapping)
+        _, missing_values = parse_schema(plain | {"fields": []})
         columns = tuple(read_field(entry, missing_values) for entry in fields)
-        if not any(isinstance(column, OpenColumn) for column in columns):
-            return cls.of(Schema.from_dict(mapping))
+        if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
+            return cls.of(Schema.from_dict(plain))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
             raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
-        return cls(columns, missing_values, tuple(rules))
+        return cls(columns, missing_values, tuple(rules), ignored)
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
@@ -81,9 +93,28 @@ class OpenSchema:
         return cls(schema.table_columns, schema.missing_values, tuple(rule.text for rule in schema.rules))
 
     @classmethod
-    def from_kinds(cls, kinds: Mapping[str, Any]) -> Self:
-        """Read ``{column: kind}``; see `kinds.schema_of_kinds`. Raises `SchemaError`."""
-        return cls.from_dict(schema_of_kinds(kinds))
+    def from_kinds(cls, kinds: Mapping[str, Any] | str | PathLike[str]) -> Self:
+        """Read names and kinds of columns; all else is left open.
+
+        Parameters
+        ----------
+        kinds
+            For each column a field type, ``"categorical"``, ``"ignore"`` for a column to leave out,
+            or an object with the kind as ``type`` and anything else that a field can declare; or
+            the path of a JSON file in UTF-8 with that.
+
+        Raises
+        ------
+        DataFileError
+            If the file cannot be read.
+        SchemaError
+            If a kind is not known, or what is declared contradicts itself; it names the column.
+
+        >>> schema = OpenSchema.from_kinds({"age": "integer", "note": "ignore"})
+        >>> schema.names, schema.ignored
+        (('age',), ('note',))
+        """
+        return cls.load_kinds(kinds) if isinstance(kinds, str | PathLike) else cls.from_dict(schema_of_kinds(kinds))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -96,15 +127,18 @@ class OpenSchema:
     @classmethod
     def load_kinds(cls, path: str | PathLike[str]) -> Self:
         """Read a kinds file in UTF-8; see `from_kinds`. Raises as `load` does."""
-        return cls.from_kinds(load_json(path, "kinds"))
+        return cls.from_dict(schema_of_kinds(load_json(path, "kinds")))
 
     def to_dict(self) -> dict[str, Any]:
         """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
-        return self._written(self.columns)
+        schema = self._written(self.columns)
+        return schema | (
+            {"synthdp": schema.get("synthdp", {}) | {"ignore": list(self.ignored)}} if self.ignored else {}
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names in order."""
+        """Column names in order, without ignored ones."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -158,32 +192,32 @@ class OpenSchema:
         columns = tuple(column for column in self.columns if column.name != name)
         if not columns:
             raise SchemaError(f"schema: it has no column but {name!r}, which is left out; add the others")
-        if any(name in _named(rule) for rule in self.rules):
+        if any(name in self._named(rule) for rule in self.rules):
             raise SchemaError(f"schema: constraints: a rule names {name!r}, which is left out; remove the rule")
         return replace(self, columns=columns)
 
     def reordered(self, names: Iterable[str], *, unit: str | None = None) -> Self:
-        """This schema with its columns in the order of a table's header, without ``unit``.
+        """This schema with its columns in the order of a table's header, without ``unit``; ignored ones stay so.
 
         Raises `SchemaError` as `check_header` does.
         """
         header = tuple(names)
         self.check_header(header, unit=unit)
-        by_name = {column.name: column for column in self.columns}
-        return replace(self, columns=tuple(by_name[name] for name in header if name != unit))
+        by_name = {column.name: column for column in self.columns if column.name != unit}
+        return replace(self, columns=tuple(by_name[name] for name in header if name in by_name))
 
     def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
 
-        ``unit`` names a further column, the ids of persons; it must be there, too.
+        The names of ignored columns must be there, too, and so must ``unit``, the ids of persons,
+        which may be one of all these or a further column.
         """
         header = tuple(names)
-        if unit is None:
-            return self._outline.check_header(header)
-        if unit in self.names:
+        if unit is not None and unit in self.names:
             return self.without(unit).check_header(header, unit=unit)
-        self._outline.check_header([name for i, name in enumerate(header) if name != unit or i != header.index(unit)])
-        if unit not in header:
+        known = (*self.names, *self.ignored)
+        check_names(header, known, besides=unit)
+        if unit is not None and unit not in header:
             raise SchemaError(f"table: it has no column {unit!r}, which is to say whose each row is; correct the name")
         return None
 
@@ -203,21 +237,43 @@ class OpenSchema:
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
         return schema | ({"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {})
 
+    def _check_ignored(self) -> None:
+        if self.ignored and not self.columns:
+            raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
+        taken = set(self.names)
+        for name in self.ignored:
+            check_text(name, name, "the name in synthdp.ignore")
+            if name in taken:
+                again = "has a kind or a field as well" if name in self.names else "stands there twice"
+                refuse(name, f"it is to be ignored, but {again}; remove one of the two")
+            taken.add(name)
+
     def _check_rules(self) -> None:
         open_names = {column.name for column in self.open_columns}
         for rule in self.rules:
             if not isinstance(rule, Mapping):
                 raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
-            for name in sorted(open_names.intersection(_named(rule))):
+            for name in sorted({*open_names, *self.ignored}.intersection(self._named(rule))):
+                what = "whose domain is derived" if name in open_names else "which is ignored"
                 way_out = "declare the column, without synthdp.derive, or remove the rule"
-                raise SchemaError(f"schema: constraints: a rule names {name!r}, whose domain is derived; {way_out}")
+                raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
+
+    def _named(self, rule: Mapping[str, Any]) -> set[str]:
+        """The columns that a rule names, as far as it is well-formed; a part of a date names the date, too."""
+        forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
+        entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
+        names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
+        names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
+        texts = {name for name in names if isinstance(name, str)}
+        return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}
 
 
-def _named(rule: Mapping[str, Any]) -> set[str]:
-    """The columns that a rule names, as far as it is well-formed; a part of a date names the date, too."""
-    forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
-    entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
-    names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
-    names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
-    texts = {name for name in names if isinstance(name, str)}
-    return texts | {name.rpartition(":")[0] for name in texts}
+def _ignored(mapping: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
+    own = mapping.get("synthdp")
+    names = own.get("ignore") if isinstance(own, Mapping) else None
+    if not isinstance(own, Mapping) or names is None:
+        return (), dict(mapping)
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
+    return tuple(names), dict(mapping) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}

@@ -86,7 +86,7 @@ def to_float(value: object) -> float:
     """One value as a number; NaN if it is none."""
     if type(value) is str:
         try:
-            return float(value)
+            return float(value) if "_" not in value else math.nan  # Python's own way of writing, nobody else's
         except ValueError:
             return math.nan
     return float(_attempt(_number_to_float, value, math.nan))
@@ -97,7 +97,7 @@ def _number_to_float(value: object) -> float:
         try:
             return float(value)
         except OverflowError:  # an int or Fraction beyond 1e308 still has a sign to clip by
-            return math.nan if not isinstance(value, Rational) else math.inf if value > 0 else -math.inf
+            return math.nan if not isinstance(value, Rational) else math.inf if int(value.numerator) > 0 else -math.inf
     return math.nan
 
 

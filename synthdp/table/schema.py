@@ -17,13 +17,11 @@ from synthdp.errors import SchemaError
 from synthdp.table.columns import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.draft import draft_from_frame
 from synthdp.table.frictionless import parse_schema
+from synthdp.table.headers import check_names, listed
 from synthdp.table.jsonfiles import load_json
 from synthdp.table.parts import with_parts
 from synthdp.table.rules import Rule, parse_rules
 from synthdp.table.writing import write_atomically
-
-MAX_NAMES_SHOWN = 8
-"""An error lists at most this many names."""
 
 
 @final
@@ -153,7 +151,7 @@ class Schema:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise SchemaError(f"schema: there is no column {name!r}; it has {_listed(self.names)}")
+        raise SchemaError(f"schema: there is no column {name!r}; it has {listed(self.names)}")
 
     def reordered(self, names: Iterable[str]) -> Self:
         """This schema with its columns in the order of a table's header.
@@ -166,26 +164,4 @@ class Schema:
 
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
-        header = tuple(names)
-        known = set(self.table_names)
-        found = known.intersection(header)
-        if len(set(header)) != len(header):
-            raise SchemaError("table: two columns have the same name; give every column its own name")
-        if 2 * len(found) < len(known):
-            # a file without a header shows its first record here: do not repeat it
-            share = f"{len(found)} of the schema's {len(known)} column names"
-            way_out = f"the first line must hold the names, separated by commas: {_listed(self.table_names)}"
-            raise SchemaError(f"table: its header has {share}; {way_out}")
-        problems = []
-        if missing := [name for name in self.table_names if name not in header]:
-            problems.append(f"the schema has {_listed(missing)}, the table has not")
-        if unknown := [name for name in header if name not in known]:
-            problems.append(f"the table has {_listed(unknown)}, the schema has not")
-        if problems:
-            raise SchemaError(f"table: {'; '.join(problems)}; add to or remove from the schema or the table")
-
-
-def _listed(names: Iterable[object]) -> str:
-    shown = [repr(name) for name in names]
-    more = len(shown) - MAX_NAMES_SHOWN
-    return ", ".join(shown[:MAX_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        check_names(tuple(names), self.table_names)

@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from synthdp import release
-from synthdp.derivation.learner import learn_columns, takes_thresholds
+from synthdp.derivation import learner
+from synthdp.derivation.learner import takes_thresholds
 from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_values import PrivateValues
@@ -242,12 +244,15 @@ def learnt_from(
         **({"max_rows_per_unit": max_rows, "unit_column": "person"} if max_rows > 1 else {}),
     )
     values = PrivateValues(table.source, ledger, randomness=randomness)
-    found = learn_columns(
-        schema,
-        values,
-        rho=ledger.budget * Fraction(share),
-        delta=ledger.failure_delta,
-        least_mass=least_mass,
-        report=lambda *_: None,
-    )
-    return Learnt(schema.closed(dict(found)), ledger)
+    with patch.object(learner, "FEWEST", 1):  # all of it, even for one column
+        found = list(
+            learner.learn_columns(
+                schema,
+                values,
+                rho=ledger.budget * Fraction(share),
+                delta=ledger.failure_delta,
+                least_mass=least_mass,
+                report=lambda *_: None,
+            )
+        )
+    return Learnt(schema.closed({learnt.column.name: learnt.column for learnt in found}), ledger)

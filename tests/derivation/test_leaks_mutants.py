@@ -1,5 +1,7 @@
 """The leak test notices: mutants that show something of a record, each of which it must find."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,16 +72,17 @@ def test_it_finds_levels_in_order_of_appearance(monkeypatch):
 
 
 def read_the_largest(monkeypatch):
-    original = learner._learn_bins
+    original = learner._learn
 
-    def learn_bins(values, axis, **budget):
-        found = original(values, axis, **budget)
-        points, _ = values._source._source.frequencies(axis.grid)  # past the spy
-        if axis.column.type == "integer":
-            found = {"minimum": 0, "maximum": min(int(max(points)), 2**53), "required": True}
-        return found
+    def learn(values, budget, *, least_mass):
+        learnt = original(values, budget, least_mass=least_mass)
+        if budget.column.type != "integer":
+            return learnt
+        points, _ = values._source._source.frequencies(Grid(column=budget.column.name))  # past the spy
+        closed = budget.column.closed(minimum=0, maximum=min(int(max(points)), 2**53), required=True)
+        return replace(learnt, column=closed)
 
-    monkeypatch.setattr(learner, "_learn_bins", learn_bins)
+    monkeypatch.setattr(learner, "_learn", learn)
 
 
 def read_the_decimals(monkeypatch):
@@ -117,10 +120,10 @@ def warn_of_a_value(monkeypatch):
 def ask_once_more(monkeypatch):
     original = learner._learn
 
-    def learn(values, column, *, rho, **budget):
-        if column.name == "smokes" and values._source._source.histogram(Grid(column="smokes"), NOTHING)[0]:
-            rho = rho / 2
-        return original(values, column, rho=rho, **budget)
+    def learn(values, budget, *, least_mass):
+        if budget.column.name == "smokes" and values._source._source.histogram(Grid(column="smokes"), NOTHING)[0]:
+            budget = replace(budget, rho=budget.rho / 2)
+        return original(values, budget, least_mass=least_mass)
 
     monkeypatch.setattr(learner, "_learn", learn)
 

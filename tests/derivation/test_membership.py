@@ -20,6 +20,7 @@ from flows_derivation import held, learnt_from
 from scipy import stats
 
 from synthdp.derivation import learner
+from synthdp.derivation.axes import Axis
 from synthdp.grid import Grid
 from synthdp.privacy import private_values
 from synthdp.privacy.accountant import Accounting
@@ -144,12 +145,13 @@ def read_the_levels(monkeypatch):
 
 
 def read_the_bounds(monkeypatch):
-    def learn_bins(values, axis, **_):
+    def learn(values, budget, **_):
+        axis = Axis.of(budget.column)
         points, _ = values._source.frequencies(axis.grid)
         first, last = axis.values([int(min(points)), int(max(points))])
-        return {"minimum": first, "maximum": last, "required": True}
+        return learner.LearntColumn(column=budget.column.closed(minimum=first, maximum=last, required=True))
 
-    monkeypatch.setattr(learner, "_learn_bins", learn_bins)
+    monkeypatch.setattr(learner, "_learn", learn)
 
 
 def read_the_decimals(monkeypatch):

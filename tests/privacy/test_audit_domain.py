@@ -12,15 +12,21 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from values_privacy import GRID, Counts, Rows, book, private
 
 from synthdp.grid import Grid
+from synthdp.privacy import private_values, privtree
+from synthdp.privacy.accountant import Accounting
 from synthdp.privacy.domain_events import HistogramEvent, PartitionEvent
+from synthdp.privacy.randomness import SystemRandomness
+from synthdp.privacy.unit import Adjacency
 from synthdp.release import Release
 from synthdp.table import csvblocks, files
 from synthdp.table.codec import CodedTable
@@ -369,6 +375,38 @@ def test_a_failed_run_keeps_none_either_once_its_error_is_gone():
         run.of(held_frame(pd.DataFrame({"town": ["A"] * 99}), schema), report=fail, rescue=paid_for.append)
     assert len(paid_for) == 1
     assert holders() - before == set()
+
+
+# Noise: a tree's is what its event says, and no two counts share theirs
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_a_tree_is_drawn_with_the_noise_of_its_event(adjacency, monkeypatch):
+    drawn = []
+
+    def split_tree(*where, **noise):
+        drawn.append({"where": where[1:]} | noise)
+        return privtree.split_tree(*where, **noise)
+
+    monkeypatch.setattr(private_values, "split_tree", split_tree)
+    ledger = book(adjacency=adjacency)
+    private(Rows([1, 2, 2, None]), ledger).split_tree(GRID, -4, 4, rho=0.01)
+    (event,) = ledger.events
+    (used,) = drawn
+    assert (used.pop("where"), used.pop("scale"), used.pop("decay")) == ((-4, 4), event.scale, event.decay)
+    assert [*used] == ["randomness"]  # no other threshold, no other depth
+    assert type(used["randomness"]) is SystemRandomness
+
+
+@pytest.mark.parametrize("accounting", Accounting)
+def test_the_missing_and_the_values_have_noise_of_their_own(accounting):
+    source = Counts([1, 2, 3], np.array([10**6] * 3))
+    seen = set()
+    for _ in range(30):
+        found = private(source, book(accounting)).frequent(GRID, rho=0.001, delta=0.01)
+        noise = [found.missing, *(count - 10**6 for count in found.counts.values())]
+        seen |= {(i, j) for i, j in combinations(range(4), 2) if noise[i] != noise[j]}
+    assert seen == set(combinations(range(4), 2))  # sigma is 22: thirty ties of two by chance are out of the question
 
 
 # The books

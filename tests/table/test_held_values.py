@@ -210,6 +210,56 @@ def test_closed_and_open_columns_side_by_side_in_any_order():
         held(schema, frame[["a", "b"]])
 
 
+class Guarded(pd.DataFrame):
+    """A table that cannot be asked for its column "note"."""
+
+    @property
+    def _constructor(self):
+        return pd.DataFrame
+
+    def __getitem__(self, key):
+        assert "note" not in (key if isinstance(key, list) else [key]), "an ignored column was read"
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("unit", [None, "id"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_ignored_columns_are_not_touched(unit, listed):
+    kinds = {"a": "categorical", "sex": {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}}
+    columns = {
+        "a": ["x", "y", "x"],
+        "id": ["1", "1", "2"],
+        "note": objects(["SECRET", [1], math.nan]),
+        "sex": list("fmf"),
+    }
+    ignored = {"note": "ignore"} | ({"id": "ignore"} if listed or unit is None else {})
+    schema = OpenSchema.from_kinds(kinds | ignored)
+    guarded = Guarded(columns)
+    with pytest.raises(AssertionError, match="was read"):
+        guarded["note"]
+    table = held_frame(guarded, schema, unit=unit, max_rows=3)
+    plain = held_frame(pd.DataFrame(columns)[["a", "sex"]], OpenSchema.from_kinds(kinds))
+    assert repr(table) == "<HeldTable of 2 columns>"
+    assert str(table.source.frequencies(Grid(column="a"))) == str(plain.source.frequencies(Grid(column="a")))
+    closed = schema.closed({"a": schema.open_columns[0].closed(levels=["x"])})
+    assert closed.names == ("a", "sex")
+    codes, expected = table.encode(closed), plain.encode(closed)
+    assert [each.tolist() for each in codes.columns] == [each.tolist() for each in expected.columns]
+    for name in ignored:
+        with pytest.raises(ParameterError, match="no open column"):
+            table.source.frequencies(Grid(column=name))
+    with pytest.raises(SchemaError, match="the schema has 'note', the table has not"):
+        held_frame(pd.DataFrame(columns).drop(columns="note"), schema, unit=unit)
+
+
+def test_ignored_columns_of_a_file_may_hold_anything(tmp_path):
+    (tmp_path / "in.csv").write_text(',note,age\n0,"long, ""text""\nof two lines",39\n1,,50\n')
+    schema = OpenSchema.from_kinds({"": "ignore", "age": "integer", "note": "ignore"})
+    with open_table(tmp_path / "in.csv") as file:
+        table = held_rows(file, schema)
+    assert counts_of(table, Grid(column="age"), [39, 40]) == [0, 0, 1, 1]
+
+
 # --- counts by hand -----------------------------------------------------------------------------
 
 

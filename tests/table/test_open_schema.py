@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -28,11 +29,18 @@ def one(kind, derive=True, constraints=None, missing_values=("",), field=None, *
     return OpenSchema.from_dict({"fields": [entry], "missingValues": list(missing_values)}).columns[0]
 
 
+def closed(field, **own):
+    return OpenSchema.from_dict({"fields": [field | {"synthdp": own}]})
+
+
 @pytest.mark.parametrize(
     ("column", "parts"),
     [
         (lambda: one("string"), {"levels", "missing"}),
         (lambda: one("string", constraints={"enum": []}), {"levels", "missing"}),
+        (lambda: one("string", field={"categories": []}), {"levels", "missing"}),
+        (lambda: one("integer", constraints={"enum": []}), {"bounds", "bins", "missing"}),
+        (lambda: one("number", field={"categories": []}), {"bounds", "bins", "decimals", "missing"}),
         (lambda: one("string", constraints={"required": False}), {"levels"}),
         (lambda: one("string", ["levels", "missing"], {"required": False}), {"levels", "missing"}),
         (lambda: one("string", constraints={"enum": ["a"]}), {"missing"}),
@@ -67,12 +75,15 @@ CONTRADICTIONS = [
     (lambda: one("number", ["decimals"], edges=[0, 1, 2], decimals=1), "synthdp.decimals declares it"),
     (lambda: one("string", ["levels", "missing"], {"required": True}), "constraints.required declares it"),
     (lambda: one("string", ["missing"]), 'constraints.enum is missing.*"levels" to synthdp.derive'),
-    (lambda: one("string", ["bounds"]), "a column of type 'string' may list levels, missing"),
-    (lambda: one("integer", ["decimals"]), "may list bounds, bins, missing"),
-    (lambda: one("integer", ["bins"], {"enum": [1]}), "with levels declared only missing"),
+    (lambda: one("string", ["bounds"]), "which a column of type 'string' has not; it may list levels, missing$"),
+    (lambda: one("integer", ["decimals"]), "it may list bounds, bins, missing$"),
+    (lambda: one("integer", ["decimals"], edges=[0, 1, 2]), "it may list missing$"),
+    (lambda: one("integer", ["bins"], {"enum": [1]}), "'integer' with declared levels has not; it may list missing$"),
+    (lambda: one("string", ["bins"], {"enum": ["a"], "required": True}), "everything is declared; remove"),
     (lambda: one("string", ["levles"]), "lists 'levles'"),
     (lambda: one("string", [["levels"]]), "synthdp.derive lists"),
-    (lambda: one("string", []), r"synthdp.derive is \[\]"),
+    (lambda: one("string", []), r"synthdp.derive is \[\]; write true, or list levels, missing$"),
+    (lambda: one("boolean", [], {"required": True}), r"synthdp.derive is \[\]; remove it$"),
     (lambda: one("string", False), "synthdp.derive is False"),
     (lambda: one("string", None), "synthdp.derive is None"),
     (lambda: one("string", "levels"), "synthdp.derive is 'levels'"),
@@ -80,9 +91,21 @@ CONTRADICTIONS = [
     (lambda: one("string", max_levels=2), "synthdp.max_levels is 2"),
     (lambda: one("string", max_levels=1_000_001), "from 3 to 1000000"),
     (lambda: one("string", max_levels=True), "synthdp.max_levels is True"),
-    (lambda: one("string", bins=3), "synthdp.bins is not known"),
-    (lambda: one("string", binning="quantiles"), "they are not; remove it or derive bins"),
-    (lambda: one("integer", ["missing"], {"enum": [1]}, max_levels=9), "remove it or derive levels"),
+    (lambda: one("string", bins=3), "synthdp.bins is not known.*; it may have other, max_levels, derive$"),
+    (
+        lambda: one("string", binning="quantiles"),
+        "synthdp.binning is not known.*; it may have other, max_levels, derive$",
+    ),
+    (lambda: one("string", ["missing"], {"enum": ["a"]}, binning=1), "it may have other, merged, derive$"),
+    (lambda: one("integer", ["missing"], {"enum": [1]}, max_levels=9), "it may have other, merged, derive$"),
+    (lambda: one("string", ["missing"], {"enum": ["a"]}, max_levels=9), "they are not; remove it$"),
+    (lambda: one("integer", ["bounds"], binning="privtree"), "they are not; remove it or derive bins$"),
+    (lambda: one("integer", ["missing"], edges=[0, 1, 2], binning="privtree"), "they are not; remove it$"),
+    (lambda: one("integer", colour=1), "it may have bins, binning, derive$"),
+    (lambda: one("integer", ["missing"], edges=[0, 1, 2], colour=1), "it may have edges, shape, derive$"),
+    (lambda: one("integer", ["bounds"], colour=1), "it may have bins, derive$"),
+    (lambda: one("number", ["decimals"], {"minimum": 0, "maximum": 1}, colour=1), "have bins, edges, shape, derive$"),
+    (lambda: one("date", colour=1), "it may have resolution, bins, parts, binning, derive$"),
     (lambda: one("string", other=3), "synthdp.other 3 is not a text"),
     (lambda: one("string", other=" NA ", missing_values=["", "NA"]), "one of the missing values"),
     (lambda: one("string", merged={"levels": ["a"], "weights": [1]}), "synthdp.merged cannot be declared"),
@@ -102,11 +125,19 @@ CONTRADICTIONS = [
     (lambda: one("number", field={"decimalChar": ","}), "decimalChar"),
     (lambda: one("boolean", field={"trueValues": []}), "trueValues is empty"),
     (lambda: one("boolean", field={"truevalues": ["x"]}), "did you mean 'trueValues'"),
-    (lambda: one("boolean", colour=1), "synthdp.colour is not known"),
+    (lambda: one("boolean", colour=1), "synthdp.colour is not known.*; it may have derive$"),
     (lambda: one("money"), "the type 'money' is not supported"),
     (lambda: OpenSchema.from_dict({"fields": [{"name": "x", "type": "integer"}]}), 'add "bounds" to synthdp.derive'),
     (lambda: OpenSchema.from_dict({"fields": [{"name": "x", "type": "string"}]}), 'add "levels" to synthdp.derive'),
-    (lambda: OpenSchema.from_dict({"fields": [AGE | {"synthdp": {"max_levels": 9}}]}), "without synthdp.derive"),
+    (lambda: closed(AGE, max_levels=9), "max_levels is not known.*; it may have bins, edges, shape, derive$"),
+    (
+        lambda: closed(AGE, binning="privtree"),
+        "binning says how bins are derived, but they are not; remove it or derive",
+    ),
+    (lambda: closed(AGE, derived=True), "synthdp.derived is not known.*; it may have bins, edges, shape, derive$"),
+    (lambda: closed(SEX, othr="x"), "it may have other, merged$"),
+    (lambda: closed({"name": "x", "type": "boolean", "constraints": {"required": True}}, a=1), "; remove it$"),
+    (lambda: Schema.from_dict({"fields": [AGE | {"synthdp": {"derive": True}}]}), "read it as an OpenSchema"),
     (lambda: OpenSchema.from_dict({"fields": [AGE | {"synthdp": 3}]}), "synthdp is 3"),
     (lambda: OpenSchema.from_dict({"fields": [{"type": "string", "synthdp": {"derive": True}}]}), "field name None"),
     (lambda: OpenSchema.from_dict({"fields": ["age"]}), "not an object"),
@@ -286,12 +317,14 @@ def test_the_header_is_checked_as_a_schemas():
     schema.check_header(["b", "a"])
     schema.check_header(["b", "id", "a"], unit="id")
     assert schema.reordered(["b", "id", "a"], unit="id").names == ("b", "a")
-    for header in (["a"], ["a", "b", "c"], ["a", "a", "b"], ["1", "2"]):
-        with pytest.raises(SchemaError) as mine:
+    for header in (["a"], ["a", "b", "c"], ["a", "c"], ["a", "a", "b"], ["secret", "2"], [], ["a", "b", "secret\n"]):
+        with pytest.raises(SchemaError, match=r"^table: ") as mine:
             schema.check_header(header)
-        with pytest.raises(SchemaError) as closed:
+        with pytest.raises(SchemaError):
             Schema.from_dict({"a": 3, "b": 3}).check_header(header)
-        assert str(mine.value) == str(closed.value)
+        assert "\n" not in str(mine.value)
+        if "a" not in header:
+            assert "secret" not in str(mine.value)  # it may be the first record
     for header in (["a", "b"], ["a", "b", "id", "id"]):
         with pytest.raises(SchemaError):
             schema.check_header(header, unit="id")
@@ -301,6 +334,26 @@ def test_the_header_is_checked_as_a_schemas():
         schema.without("a").without("b")
     with pytest.raises(SchemaError, match="appears twice"):
         OpenSchema(schema.columns + schema.columns)
+
+
+def test_header_messages_fit_schemas_and_kinds():
+    schema = OpenSchema.from_kinds({"a": "integer", "b": "categorical"})
+    for header, parts in (
+        (["a"], ["it does not fit the schema or kinds file: the schema has 'b', the table has not; add"]),
+        (["a", "b", "c"], ["the table has 'c', the schema has not", 'kind "ignore"', "synthdp.ignore in a schema"]),
+        (["c", "d", "e"], ["0 of the 2 column names in the schema or kinds file"]),
+        ([0, 1], ["its column names are not all texts", "frame.columns.map(str)"]),
+        (["a", "b", 7], ["its column names are not all texts"]),
+        ([("a", "b"), ("a", "c")], ["its column names are not all texts"]),
+    ):
+        with pytest.raises(SchemaError) as caught:
+            schema.reordered(header)
+        assert all(part in str(caught.value) for part in parts)
+    with pytest.raises(SchemaError) as caught:
+        schema.check_header(["a"])
+    assert "ignore" not in str(caught.value)  # nothing to leave out
+    schema.check_header(pd.DataFrame(np.zeros((1, 2)), columns=["b", "a"]).columns)
+    schema.check_header(pd.DataFrame({"b": [1], "a": [2]}).convert_dtypes().columns)
 
 
 def test_rules_are_on_closed_columns_only():
@@ -375,20 +428,185 @@ def test_kinds_leave_everything_open_that_is_not_declared():
         ({"age": 5.0}, "the number 5.0"),
         ({"note": "text"}, "free text cannot be synthesised"),
         ({"age": "int"}, "its kind is 'int'; use one of categorical, string"),
-        ({"age": None}, "its kind is None"),
-        ({"age": {"constraints": {}}}, "its kind is None"),
+        ({"age": None}, "'age': its kind is not filled in; use one of categorical.*, or 'ignore' to leave"),
+        ({"age": {"constraints": {}}}, "'age': its kind is not filled in"),
+        ({"age": {}}, "'age': its kind is not filled in"),
+        ({"age": "text"}, "or 'ignore' to leave the column out"),
+        ({"note": "Ignore"}, "its kind is 'Ignore'; use one of"),
+        ({"note": "ignore"}, "the kind of all columns is 'ignore'"),
+        ({"age": "integer", "synthdp": {"ignore": ["note"]}}, "'synthdp': its kind is not filled in"),
+        ({0: "integer", "0": "ignore"}, "'0': it is to be ignored, but has a kind or a field as well"),
         ({"age": ["integer"]}, "its kind is"),
         ({"age": {"type": "integer", "name": "b"}}, "the name 'b'; remove it"),
         ({"age": {"type": "integer", "constraints": 3}}, "constraints is 3"),
         ({"age": {"type": "integer", "synthdp": 3}}, "synthdp is 3"),
-        ({"fields": []}, "give a JSON object of columns and kinds"),
-        ({}, "empty"),
+        ({"fields": []}, "give a JSON object of columns and kinds.*give a schema as the schema, not as kinds$"),
+        ({}, "^kinds: no column is named; list at least one"),
         ([], "give a JSON object"),
     ],
 )
 def test_wrong_kinds_are_refused(kinds, message):
     with pytest.raises(SchemaError, match=message):
         OpenSchema.from_kinds(kinds)
+
+
+@pytest.mark.parametrize("kind", ["categorical", "integer", "number", "date", "boolean"])
+def test_an_empty_list_of_levels_in_a_kinds_file_is_not_declared(kind):
+    plain = OpenSchema.from_kinds({"x": kind})
+    for declared in ({"constraints": {"enum": []}}, {"categories": []}):
+        assert OpenSchema.from_kinds({"x": {"type": kind} | declared}) == plain
+    bounded = {"type": "integer", "constraints": {"enum": [], "minimum": 0, "maximum": 9, "required": True}}
+    everything = OpenSchema.from_kinds({"x": bounded | {"synthdp": {"edges": [0, 5, 9]}}})
+    assert everything.closed({})["x"].size == 2
+
+
+def test_a_schema_that_is_a_kinds_file_says_so():
+    for kinds in ({"age": "integer"}, {"a": {"type": "categorical"}, "b": None}, {"a": "ignore"}):
+        with pytest.raises(SchemaError, match="no list 'fields', but kinds of columns; give it as kinds"):
+            OpenSchema.from_dict(kinds)
+    for other in ({"fields": 3}, {"a": "x"}, {}, {"age": 0}, {"a": ["integer"]}):
+        with pytest.raises(SchemaError, match="no list 'fields'; list the columns there"):
+            OpenSchema.from_dict(other)
+
+
+# --- columns to be left out -----------------------------------------------------------------------
+
+JOB = {"name": "job", "type": "string", "synthdp": {"derive": True}}
+AGE_KIND = {"type": "integer", "constraints": {"required": True}}
+AGE_OPEN = {"name": "age", "synthdp": {"derive": True}} | AGE_KIND
+
+
+def test_ignored_columns_must_be_there_and_are_no_columns():
+    from_kinds = OpenSchema.from_kinds(
+        {"note": "ignore", "age": AGE_KIND, "": {"type": "ignore"}, "job": "categorical"}
+    )
+    from_dict = OpenSchema.from_dict({"fields": [AGE_OPEN, JOB], "synthdp": {"ignore": ["note", ""]}})
+    assert from_kinds == from_dict
+    for schema in (from_kinds, OpenSchema.from_dict(json.loads(json.dumps(from_kinds.to_dict())))):
+        assert (schema.names, schema.ignored) == (("age", "job"), ("note", ""))
+        assert schema.largest_domain.attributes == ("age", "job")
+        schema.check_header(["", "job", "note", "age"])
+        reordered = schema.reordered(["", "job", "note", "age"])
+        assert (reordered.names, set(reordered.ignored)) == (("job", "age"), {"note", ""})
+        for lacking in ({"note", "age", "job"}, {"", "age", "job"}, {"", "note", "job"}):
+            with pytest.raises(SchemaError, match="the table has not"):
+                schema.check_header(lacking)
+        with pytest.raises(SchemaError, match="the table has 'x', the schema has not"):
+            schema.check_header(["", "job", "note", "age", "x"])
+        with pytest.raises(SchemaError, match="1 of the 4 column names"):
+            schema.check_header(["note", "40", "baker", "secret"])
+    age, job = from_kinds.open_columns
+    partly = from_kinds.partly_closed({"job": job.closed(levels=["a"])})
+    assert OpenSchema.from_dict(partly.to_dict()).ignored == partly.ignored == ("note", "")
+    found = {"job": job.closed(levels=["a"]), "age": age.closed(minimum=0, maximum=9)}
+    assert OpenSchema.from_dict(from_kinds.partly_closed(found).to_dict()).ignored == ("note", "")
+    assert from_kinds.closed(found) == replace(from_kinds, ignored=()).closed(found)
+    assert "ignore" not in json.dumps(from_kinds.closed(found).to_dict())
+
+
+def test_a_closed_schema_may_ignore_columns():
+    mapping = {"fields": [AGE, SEX], "synthdp": {"ignore": ["note"], "note": "a remark"}}
+    schema = OpenSchema.from_dict(mapping)
+    assert (schema.is_open, schema.ignored) == (False, ("note",))
+    assert schema.closed({}) == Schema.from_dict({"fields": [AGE, SEX]})
+    assert OpenSchema.from_dict(schema.to_dict()) == schema
+    with pytest.raises(SchemaError, match="a Schema cannot; read it as an OpenSchema, or remove it"):
+        Schema.from_dict(mapping)
+    for nothing in ([], None):
+        assert OpenSchema.from_dict({"fields": [AGE], "synthdp": {"ignore": nothing}}).ignored == ()
+
+
+def test_the_unit_may_be_ignored():
+    schema = OpenSchema.from_kinds({"age": "integer", "id": "ignore", "note": "ignore"})
+    header = ["note", "id", "age"]
+    schema.check_header(header, unit="id")
+    assert schema.reordered(header, unit="id").names == ("age",)
+    assert schema.without("id").ignored == ("id", "note")
+    schema.check_header([*header, "person"], unit="person")
+    for wrong, unit in ((["note", "age"], "id"), (["note", "age"], "person"), ([*header, "id"], "id")):
+        with pytest.raises(SchemaError):
+            schema.check_header(wrong, unit=unit)
+    with pytest.raises(SchemaError, match="no column 'who', which is to say whose"):
+        schema.check_header(header, unit="who")
+
+
+@pytest.mark.parametrize(
+    ("fields", "ignored", "message"),
+    [
+        ([AGE], "note", "synthdp.ignore is 'note'; give a list of column names"),
+        ([AGE], {"note": 1}, "give a list of column names"),
+        ([AGE], 3, "give a list of column names"),
+        ([AGE], [3], "synthdp.ignore 3 is not a text"),
+        ([AGE], [["note"]], "is not a text"),
+        ([AGE], ["\ud800"], "lone surrogate"),
+        ([AGE], ["a", "a"], "'a': it is to be ignored, but stands there twice"),
+        ([AGE], ["age"], "'age': it is to be ignored, but has a kind or a field as well; remove one"),
+        ([JOB], ["job"], "'job': it is to be ignored, but has a kind or a field as well"),
+        ([], ["a"], "all columns are to be ignored"),
+        ([{"name": "note", "type": "ignore"}], [], "the type 'ignore' is not supported"),
+    ],
+)
+def test_contradictions_about_ignored_columns_are_refused(fields, ignored, message):
+    with pytest.raises(SchemaError, match=message) as caught:
+        OpenSchema.from_dict({"fields": fields, "synthdp": {"ignore": ignored}})
+    assert "\n" not in str(caught.value)
+
+
+def test_rules_cannot_name_ignored_columns():
+    born = {"name": "born:month", "type": "string", "constraints": {"enum": ["1", "2"]}}
+
+    def schema(rule, *fields):
+        own = {"constraints": [rule], "ignore": ["note", "born"]}
+        return OpenSchema.from_dict({"fields": [AGE | {"synthdp": {"bins": 121}}, SEX, *fields], "synthdp": own})
+
+    young = {"age": {"maximum": 3}}
+    for fields in ((), (JOB,)):
+        for rule in ({"forbid": young | {"note": ["x"]}}, {"determines": ["note", "sex"], "map": {}}):
+            with pytest.raises(SchemaError, match="a rule names 'note'"):
+                schema(rule, *fields)
+        kept = schema(
+            {"forbid": young | {"born:month": ["1"]}}, born, *fields
+        )  # a column of its own, no part of 'born'
+        assert len(OpenSchema.from_dict(kept.to_dict()).rules) == 1
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_kinds_are_read_from_a_path(tmp_path):
+    path = tmp_path / "kinds.json"
+    path.write_text('{"age": "integer", "note": "ignore"}')
+    expected = OpenSchema.from_kinds({"age": "integer", "note": "ignore"})
+    assert OpenSchema.from_kinds(path) == OpenSchema.from_kinds(str(path)) == OpenSchema.load_kinds(path) == expected
+    path.write_text('"kinds.json"')
+    with pytest.raises(SchemaError, match="give a JSON object of columns and kinds"):
+        OpenSchema.from_kinds(path)
+    with pytest.raises(DataFileError, match=r"kinds 'none\.json': it cannot be read"):
+        OpenSchema.from_kinds("none.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('{"age": "integer", "job": "string", "age": "number"}', "age"),
+        ('{"fields": [{"name": "a", "type": "integer", "name": "b"}]}', "name"),
+        ('{"fields": [{"name": "a", "constraints": {"enum": [1], "enum": [2]}}]}', "enum"),
+        ('{"a": 1, "\\u0061": 1}', "a"),
+        ('{"x\\ny": 1, "x\\ny": 1}', "x\\ny"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(text, key, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    for load, what in ((OpenSchema.load, "schema"), (Schema.load, "schema"), (OpenSchema.load_kinds, "kinds")):
+        with pytest.raises(SchemaError) as caught:
+            load(path)
+        assert (
+            str(caught.value) == f"{what} {str(path)!r}: the key '{key}' stands twice in one object; remove one of them"
+        )
+    path.write_text('{"fields": [{"name": "a", "type": "string"}, {"name": "b", "type": "string"}]}')
+    with pytest.raises(SchemaError, match='"levels" to'):  # the same key in two objects is none twice
+        OpenSchema.load(path)
 
 
 def test_files_are_read_as_schemas_are(tmp_path):

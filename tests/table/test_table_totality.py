@@ -159,3 +159,10 @@ def test_arrow_dtypes_get_codes(dtype):
         assert TOTAL[6].encode(series).tolist() == [1, 6]
     else:
         assert TOTAL[11].encode(series).tolist()[1] == 32
+
+
+def test_an_underscore_makes_no_number():
+    column = NumberColumn(name="x", minimum=0, maximum=2000)
+    codes = column.encode(pd.Series(["1_000", "1000", " 1e3 "], dtype=object)).tolist()
+    assert codes[0] == column.missing_code
+    assert codes[1] == codes[2] != column.missing_code

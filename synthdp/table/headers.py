@@ -1,0 +1,56 @@
+"""Headers: whether a table has the columns that are declared of it."""
+
+from collections.abc import Iterable, Sequence
+
+from synthdp.errors import SchemaError
+
+MAX_NAMES_SHOWN = 8
+"""An error lists at most this many names."""
+
+
+def check_names(header: Sequence[object], known: Sequence[str], *, besides: str | None = None) -> None:
+    """Raise `SchemaError` unless a table's header holds some names, each once, in any order.
+
+    Parameters
+    ----------
+    header
+        The names of the table's columns.
+    known
+        The names that are declared.
+    besides
+        One more name that the table may have.
+
+    >>> check_names(["id", "sex", "age"], ["age", "sex"], besides="id")
+    """
+    if not all(isinstance(name, str) for name in header):
+        way_out = "make them texts, in pandas by frame.columns = frame.columns.map(str)"
+        raise SchemaError(f"table: its column names are not all texts; {way_out}")
+    if len(set(header)) != len(header):
+        raise SchemaError("table: two columns have the same name; give every column its own name")
+    found = set(known).intersection(header)
+    if 2 * len(found) < len(known):
+        # a file without a header shows its first record here: do not repeat it
+        share = f"{len(found)} of the {len(known)} column names in the schema or kinds file"
+        way_out = f"the first line must hold the names, separated by commas: {listed(known)}"
+        raise SchemaError(f"table: its header has {share}; {way_out}")
+    problems = []
+    if missing := [name for name in known if name not in header]:
+        problems.append(f"the schema has {listed(missing)}, the table has not")
+    if unknown := [name for name in header if name not in known and name != besides]:
+        problems.append(f"the table has {listed(unknown)}, the schema has not")
+    if problems:
+        way_out = "add to or remove from one of them"
+        if unknown:
+            way_out += ', or leave columns of the table out: kind "ignore", or synthdp.ignore in a schema'
+        raise SchemaError(f"table: it does not fit the schema or kinds file: {'; '.join(problems)}; {way_out}")
+
+
+def listed(names: Iterable[object]) -> str:
+    """Some names for a message, the first `MAX_NAMES_SHOWN` of them.
+
+    >>> listed("abcdefghij")
+    "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' and 2 more"
+    """
+    shown = [repr(name) for name in names]
+    more = len(shown) - MAX_NAMES_SHOWN
+    return ", ".join(shown[:MAX_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
