@@ -161,14 +161,11 @@ def test_the_command_line_shows_nothing(odd, tmp_path, monkeypatch, capfd):
     one = run_cli(tmp_path / "one", csv_of(USUAL), monkeypatch), capfd.readouterr()
     other = run_cli(tmp_path / "other", csv_of(with_row(USUAL, odd)), monkeypatch), capfd.readouterr()
     assert one == other
-    (code, files, names, _), (out, err) = one
-    assert (code, files, names, out, err) == (
-        0,
-        ["in.csv", "kinds.json", "out.csv", "out.csv.privacy.json"],
-        [*KINDS],
-        "",
-        "",
-    )
+    (code, files, names, certificate), (out, err) = one
+    assert (code, out) == (0, "")
+    assert files == ["in.csv", "kinds.json", "out.csv", "out.csv.privacy.json"]
+    assert names == [*KINDS]
+    assert err == "".join(f"synthdp: caution: {caution}\n" for caution in certificate["cautions"])
 
 
 def test_the_command_line_shows_no_person(tmp_path, monkeypatch, capfd):
