@@ -19,10 +19,8 @@ equally wide bins; area under the curve of boosted trees trained on it and teste
 
 import argparse
 import json
-import os
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
@@ -30,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from processes import measured
 
 from synthdp.evaluation.distribution import kolmogorov_smirnov
 from synthdp.evaluation.marginal_error import total_variation
@@ -40,6 +39,7 @@ from synthdp.table.sources import CodedSource
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON, DELTA = 1.0, 1e-9
 BINS = 32
+COSTS = ("wall s", "cpu s", "peak MB")
 TARGET = "income"
 SAMPLE_KINDS = {
     "household_size": "integer",
@@ -161,20 +161,8 @@ def _run(data: Path, schema: dict[str, Any], seed: int, *, kinds: bool) -> tuple
         public.write_text(json.dumps(schema))
         command = ["run", data, "--kinds" if kinds else "--schema", public, "-o", output, "--seed", seed]
         command += ["--epsilon", EPSILON, "--delta", DELTA]
-        costs = _measured([str(Path(sys.executable).with_name("synthdp")), *map(str, command)])
-        return pd.read_csv(output, dtype=str, keep_default_na=False), costs
-
-
-def _measured(command: list[str]) -> dict[str, float]:
-    """Wall seconds, processor seconds and peak megabytes of a process that must succeed."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    start = time.perf_counter()
-    process = os.posix_spawn(command[0], command, environment)
-    _, status, usage = os.wait4(process, 0)
-    if os.waitstatus_to_exitcode(status) != 0:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    wall, processor = time.perf_counter() - start, usage.ru_utime + usage.ru_stime
-    return {"wall s": wall, "cpu s": processor, "peak MB": usage.ru_maxrss / 1024}
+        costs = measured([str(Path(sys.executable).with_name("synthdp")), *map(str, command)])
+        return pd.read_csv(output, dtype=str, keep_default_na=False), dict(zip(COSTS, costs, strict=True))
 
 
 def _print(found: dict[str, dict[str, list[float]]]) -> None:

@@ -12,7 +12,6 @@ is that of the drawing of rows; the noise has none.
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from processes import measured
 
 import synthdp
 from synthdp.cliques import all_k_way
@@ -73,7 +73,7 @@ def _whole_run(data: Path, schema: Schema, truth: CodedSource, recipe: str, seed
         output, model = Path(folder) / "out.csv", Path(folder) / "model.synthdp"
         command = ["run", data / "adult.csv", "-s", data / "domain.json", "-o", output, "--save", model]
         command += ["--epsilon", EPSILON, "--delta", DELTA, "--mechanism", recipe, "--seed", seed]
-        costs = _measured([str(Path(sys.executable).with_name("synthdp")), *map(str, command)])
+        costs = measured([str(Path(sys.executable).with_name("synthdp")), *map(str, command)])
         fitted = synthdp.load(model).model
         table = CodedSource(read_coded(output, schema))
     errors = []
@@ -82,17 +82,6 @@ def _whole_run(data: Path, schema: Schema, truth: CodedSource, recipe: str, seed
         errors.append(workload_error(truth.counts, lambda clique: fitted.marginal(clique).values, workload))
         errors.append(workload_error(truth.counts, table.counts, workload))
     return [*errors, *costs]
-
-
-def _measured(command: list[str]) -> tuple[float, float, float]:
-    """Wall seconds, processor seconds and peak megabytes of a process that must succeed."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    start = time.perf_counter()
-    process = os.posix_spawn(command[0], command, environment)
-    _, status, usage = os.wait4(process, 0)
-    if os.waitstatus_to_exitcode(status) != 0:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def _phases(data: Path, schema: Schema, recipe: str, seed: int) -> dict[str, float]:

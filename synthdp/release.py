@@ -203,10 +203,14 @@ class Release:
         """The ledger that pays for the run."""
         return self._ledger
 
+    @property
+    def _domain_rho(self) -> Fraction:
+        """What learning the domain may spend."""
+        return self._ledger.budget * Fraction(self._domain_share)
+
     def _check_questions(self, schema: OpenSchema) -> None:
         """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
-        rho = self._ledger.budget * Fraction(self._domain_share)
-        for budget in column_budgets(schema, rho=rho, delta=self._ledger.failure_delta):
+        for budget in column_budgets(schema, rho=self._domain_rho, delta=self._ledger.failure_delta):
             questions(budget, unit=self._ledger.unit, noise=self._ledger.accounting.noise)
 
     def of(
@@ -247,13 +251,13 @@ class Release:
             return schema
         if isinstance(rows, CodedTable):
             raise ParameterError("rows: they are coded, but the schema is open; give a HeldTable")
-        rho = self._ledger.budget * Fraction(self._domain_share)
+        model_rho = self._ledger.budget - self._domain_rho
         learning = learn_columns(
             schema,
             PrivateValues(rows.source, self._ledger, randomness=self._randomness),
-            rho=rho,
+            rho=self._domain_rho,
             delta=self._ledger.failure_delta,
-            least_mass=least_mass(self._ledger.unit, rho=self._ledger.budget - rho, n_columns=len(schema.names)),
+            least_mass=least_mass(self._ledger.unit, rho=model_rho, n_columns=len(schema.names)),
             report=report,
         )
         for learnt in learning:

@@ -35,6 +35,14 @@ def test_recipes_benchmark_prints_a_row_for_each_recipe():
 
 
 @needs_data
+def test_domain_benchmark_compares_kinds_with_both_public_schemas():
+    output = printed("benchmarks/domain.py", "--seeds", "1")
+    assert "kinds / public:" in output
+    assert "kinds / public-32:" in output
+    assert "KS moved" in output
+
+
+@needs_data
 def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path):
     results = tmp_path / "mechanisms.csv"
     command = ["benchmarks/mechanisms.py", "--data-sets", "titanic", "--epsilons", "1", "--seeds", "1"]

@@ -146,7 +146,7 @@ class PrivateValues:
         if starts.ndim != 1 or starts.size > MAX_CELLS or (starts[1:] <= starts[:-1]).any():
             raise ParameterError(f"starts of {grid.column!r}: give up to {MAX_CELLS} increasing integers")
         kind = self._ledger.accounting.noise
-        n_cells = starts.size + 2 if starts.size else 2
+        n_cells = starts.size + 2
         event = HistogramEvent.costing(
             exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit, noise=kind
         )

@@ -254,13 +254,8 @@ def read_coded(
         If the header does not hold the schema's names.
     """
     with open_table(path) as table:
-        return encode_rows(table, schema, progress=progress)
-
-
-def encode_rows(table: TableFile, schema: Schema, *, progress: Callable[[float], object] | None = None) -> CodedTable:
-    """Read and encode the rows of an open table; see `read_coded`."""
-    schema.check_header(table.names)
-    return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in _chunks(table, progress)])
+        schema.check_header(table.names)
+        return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in _chunks(table, progress)])
 
 
 def held_rows(
