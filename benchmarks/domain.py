@@ -32,9 +32,9 @@ from processes import measured
 
 from synthdp.evaluation.distribution import kolmogorov_smirnov
 from synthdp.evaluation.marginal_error import total_variation
-from synthdp.table.codec import encode
-from synthdp.table.schema import Schema
-from synthdp.table.sources import CodedSource
+from synthdp.table.records.codec import encode
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.schema.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON, DELTA = 1.0, 1e-9

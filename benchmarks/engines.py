@@ -38,18 +38,18 @@ from synthdp.cliques import Clique, all_k_way
 from synthdp.domain import Domain
 from synthdp.errors import SynthdpError
 from synthdp.evaluation.marginal_error import workload_error
-from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.mirror_descent import MirrorDescent
-from synthdp.inference.public_data import PublicDataEstimator
+from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement, estimate_total
-from synthdp.privacy.accountant import zcdp_rho
-from synthdp.registry import engine_named
-from synthdp.table.codec import CodedTable
-from synthdp.table.files import read_coded
-from synthdp.table.schema import Schema
-from synthdp.table.sources import CodedSource
+from synthdp.privacy.accounting import zcdp_rho
+from synthdp.release.registry import engine_named
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.loading import read_coded
+from synthdp.table.schema.schema import Schema
 
 PROBLEMS = ("tree", "loops", "random-0.1", "random-1", "random-10")
 OURS = ("graphical-model", "local-consistency", "gum", "mixture-of-products", "relaxed-tabular", "generative-network")

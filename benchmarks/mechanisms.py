@@ -38,13 +38,13 @@ from synthdp.cliques import all_k_way
 from synthdp.errors import SynthdpError
 from synthdp.evaluation.marginal_error import total_variation
 from synthdp.privacy.unit import Adjacency
-from synthdp.registry import MECHANISMS
-from synthdp.release import Release
-from synthdp.synthesis import Synthesis
-from synthdp.table.codec import CodedTable
-from synthdp.table.files import read_coded
-from synthdp.table.schema import Schema
-from synthdp.table.sources import CodedSource
+from synthdp.release.registry import MECHANISMS
+from synthdp.release.release import Release
+from synthdp.release.synthesis import Synthesis
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.loading import read_coded
+from synthdp.table.schema.schema import Schema
 
 FILES = {"adult": "adult-discretized/adult.csv", "nltcs": "nltcs/nltcs.csv", "titanic": "titanic/titanic.csv"}
 RECIPES = ("aim", "auto", "clique-tree", "mst", "mwem-pgm", "privbayes", "rap", "gaussian", "independent")

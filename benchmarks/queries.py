@@ -24,10 +24,10 @@ import numpy as np
 
 from synthdp.cliques import Clique, all_k_way
 from synthdp.domain import Domain
-from synthdp.inference.arithmetic import Array
-from synthdp.inference.junction_tree import JunctionTree
-from synthdp.inference.marginal_oracle import MarginalOracle
-from synthdp.inference.queries import TreeMarginals
+from synthdp.inference.arrays import Array
+from synthdp.inference.graphical.marginal_oracle import MarginalOracle
+from synthdp.inference.graphical.tree_marginals import TreeMarginals
+from synthdp.inference.trees.junction_tree import JunctionTree
 
 N_CLIQUES = 40
 COLUMNS = ("cells", "seed", "cliques", "inside", "cpu ms", "single", "peak MB", "out MB", "mbi ms", "mbi n", "diff")

@@ -25,10 +25,10 @@ from processes import measured
 import synthdp
 from synthdp.cliques import all_k_way
 from synthdp.evaluation.marginal_error import workload_error
-from synthdp.release import Release
-from synthdp.table.files import read_coded
-from synthdp.table.schema import Schema
-from synthdp.table.sources import CodedSource
+from synthdp.release.release import Release
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.loading import read_coded
+from synthdp.table.schema.schema import Schema
 
 EPSILON, DELTA = 1.0, 1e-9
 RECIPES = ("independent", "mst")

@@ -25,10 +25,10 @@ import warnings
 import numpy as np
 
 from synthdp.domain import Domain
-from synthdp.inference.estimator import Codes
-from synthdp.inference.graphical_model import MarkovRandomField
-from synthdp.inference.junction_tree import JunctionTree
-from synthdp.inference.mirror_descent import FitStatus
+from synthdp.inference.arrays import Codes
+from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.model import FitStatus
+from synthdp.inference.trees.junction_tree import JunctionTree
 
 SAMPLERS = ("rounding", "independent", "mbi")
 NUMBERS = ("beliefs s", "cpu s", "peak MB", "mean L1", "worst L1", "a cell")

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from synthdp.domain import Domain
 from synthdp.privacy.unit import Adjacency
-from synthdp.release import Release
-from synthdp.table.codec import CodedTable
-from synthdp.table.schema import Schema
+from synthdp.release.release import Release
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.schema.schema import Schema
 
 Planted = list[tuple[str, str]]
 

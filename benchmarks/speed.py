@@ -16,14 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from synthdp.domain import Domain
-from synthdp.privacy.events import Noise
-from synthdp.privacy.noise import gaussian_noise
-from synthdp.privacy.randomness import SystemRandomness
-from synthdp.release import Release
-from synthdp.table.codec import CodedTable
-from synthdp.table.files import read_coded
-from synthdp.table.schema import Schema
-from synthdp.table.sources import CodedSource
+from synthdp.privacy.noise.gaussian import Noise, gaussian_noise
+from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.release.release import Release
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.loading import read_coded
+from synthdp.table.schema.schema import Schema
 
 ADULT = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
 REPEATS = 5

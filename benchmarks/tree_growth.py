@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 from synthdp.cliques import Clique, all_k_way
 from synthdp.domain import Domain
-from synthdp.inference.junction_tree import JunctionTree
-from synthdp.inference.tree_growth import TreeGrowth
+from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.trees.tree_growth import TreeGrowth
 
 ADULT = Domain(tuple("abcdefghijklmno"), (16, 32, 9, 32, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42, 2))
 """The levels of /work/shared/data/adult-discretized."""

@@ -11,14 +11,15 @@ import numpy as np
 
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
-from synthdp.error_bounds import Choice, error_bounds
 from synthdp.errors import ParameterError
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.small_trees import small_growths
-from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report, check_shares
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.reporting import Report
+from synthdp.selection.error_bounds import Choice, error_bounds
+from synthdp.selection.mechanism import Mechanism, check_shares
 from synthdp.workload import Workload
 
 

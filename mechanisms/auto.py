@@ -7,18 +7,20 @@ from functools import partial
 from itertools import combinations
 from typing import ClassVar, final
 
-from synthdp.allocation import Demand, measurement_shares
-from synthdp.batch_selection import grown_batch, least_rho, noisy_demands
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.errors import ParameterError
-from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import without_noisy_interactions
-from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report
-from synthdp.privacy.accountant import Accounting
+from synthdp.inference.trees.tree_growth import TreeGrowth
+from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.reporting import Report
+from synthdp.selection.allocation import Demand, measurement_shares
+from synthdp.selection.batch_selection import grown_batch, least_rho, noisy_demands
+from synthdp.selection.mechanism import Mechanism
 from synthdp.workload import Workload
 
 

@@ -10,18 +10,19 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.allocation import Demand, demands_filled, measurement_shares, predicted_error
 from synthdp.cliques import Clique, all_k_way
 from synthdp.constraint import Constraint
-from synthdp.error_bounds import L1_OF_NOISE
 from synthdp.errors import ParameterError
-from synthdp.inference.estimator import Estimator, Model
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import one_way_shares
-from synthdp.inference.tree_growth import TreeGrowth
+from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.measurement import estimate_total
-from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.reporting import Report
+from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares, predicted_error
+from synthdp.selection.mechanism import Mechanism
 from synthdp.workload import Workload
 
 _SIZE_PENALTIES = (-0.25, 0.0, 0.25, 0.5, 0.75)

@@ -7,11 +7,13 @@ from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.measurement_plan import planned_shares
-from synthdp.mechanism import Mechanism, Report
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.residuals import best_linear_estimates
+from synthdp.reporting import Report
+from synthdp.selection.measurement_plan import planned_shares
+from synthdp.selection.mechanism import Mechanism
+from synthdp.selection.residuals import best_linear_estimates
 from synthdp.workload import MOST_MEASURED, SMALLEST_USE, Workload
 
 
@@ -25,8 +27,9 @@ class Gaussian(Mechanism):
     leaves out are measured a little.
 
     For budgets that are large for the workload, or where known noise matters more than little error:
-    `synthdp.residuals.best_linear_estimates` makes unbiased estimates with exact noise of all marginals of the
-    workload out of the measurements. The model, which has no negative counts, is usually nearer to the truth.
+    `synthdp.selection.residuals.best_linear_estimates` makes unbiased estimates with exact noise of all
+    marginals of the workload out of the measurements. The model, which has no negative counts, is usually
+    nearer to the truth.
 
     ``findings`` of the model hold the standard deviation of these estimates, in records, which is
     the same for all cells of a marginal.

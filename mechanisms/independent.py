@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, final
 
-from synthdp.allocation import measurement_shares
 from synthdp.constraint import Constraint
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.mechanism import Mechanism, Report
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.reporting import Report
+from synthdp.selection.allocation import measurement_shares
+from synthdp.selection.mechanism import Mechanism
 from synthdp.workload import Workload
 
 

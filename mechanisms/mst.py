@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique, all_k_way
 from synthdp.constraint import Constraint
 from synthdp.errors import ParameterError
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.refinement import estimate_refined
+from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.mechanism import Mechanism, Report
 from synthdp.privacy.private_table import MAX_CELLS, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
-from synthdp.rare_levels import merged_rare_levels
+from synthdp.reporting import Report
+from synthdp.selection.mechanism import Mechanism
+from synthdp.selection.rare_levels import merged_rare_levels
 from synthdp.workload import Workload
 
 

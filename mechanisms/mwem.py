@@ -8,11 +8,13 @@ from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.mechanism import Mechanism, Report, check_counts, check_shares
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.reporting import Report
+from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
+from synthdp.selection.worst_marginal import measure_worst
 from synthdp.workload import MOST_MEASURED, Workload
-from synthdp.worst_marginal import measure_worst
 
 
 @final

@@ -8,13 +8,14 @@ from typing import ClassVar, final
 
 from synthdp.constraint import Constraint
 from synthdp.errors import ParameterError
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.small_trees import small_growths
-from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report, check_shares
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.reporting import Report
+from synthdp.selection.mechanism import Mechanism, check_shares
+from synthdp.selection.worst_marginal import measure_worst
 from synthdp.workload import Workload
-from synthdp.worst_marginal import measure_worst
 
 
 @final

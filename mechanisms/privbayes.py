@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.error_bounds import L1_OF_NOISE
 from synthdp.errors import ParameterError
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.inference.small_trees import small_growths
-from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import Mechanism, Report, check_shares
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.reporting import Report
+from synthdp.selection.allocation import L1_OF_NOISE
+from synthdp.selection.mechanism import Mechanism, check_shares
 from synthdp.workload import Workload
 
 

@@ -9,11 +9,13 @@ from typing import ClassVar, final
 
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
-from synthdp.inference.estimator import Estimator, Model
-from synthdp.mechanism import Mechanism, Report, check_counts, check_shares
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.reporting import Report
+from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
+from synthdp.selection.worst_marginal import mending_score
 from synthdp.workload import Workload
-from synthdp.worst_marginal import mending_score
 
 
 @final

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from synthdp.version import __version__
 
 if TYPE_CHECKING:
-    from synthdp.archive import load
     from synthdp.cliques import Clique
     from synthdp.domain import Domain
     from synthdp.errors import (
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
         SchemaError,
         SynthdpError,
     )
-    from synthdp.external import from_measurements
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
-    from synthdp.release import synthesize
-    from synthdp.synthesis import Synthesis
-    from synthdp.table.open_schema import OpenSchema
-    from synthdp.table.schema import Schema
+    from synthdp.release.external import from_measurements
+    from synthdp.release.release import synthesize
+    from synthdp.release.synthesis import Synthesis, load
+    from synthdp.table.schema.open_schema import OpenSchema
+    from synthdp.table.schema.schema import Schema
     from synthdp.workload import Workload
 
 __all__ = [
@@ -62,13 +61,13 @@ _HOMES = {
     "Domain": "synthdp.domain",
     "Factor": "synthdp.factor",
     "LinearMeasurement": "synthdp.measurement",
-    "OpenSchema": "synthdp.table.open_schema",
-    "Schema": "synthdp.table.schema",
-    "Synthesis": "synthdp.synthesis",
+    "OpenSchema": "synthdp.table.schema.open_schema",
+    "Schema": "synthdp.table.schema.schema",
+    "Synthesis": "synthdp.release.synthesis",
     "Workload": "synthdp.workload",
-    "from_measurements": "synthdp.external",
-    "load": "synthdp.archive",
-    "synthesize": "synthdp.release",
+    "from_measurements": "synthdp.release.external",
+    "load": "synthdp.release.synthesis",
+    "synthesize": "synthdp.release.release",
 }
 
 

@@ -4,11 +4,10 @@ import csv
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the tables are not part of the project")
 

@@ -2,11 +2,10 @@
 
 import doctest
 from importlib import import_module
-from pathlib import Path
 
 import pytest
+from helpers.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 MODULES = [
     ".".join([package, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__")
     for folder, package in ((ROOT / "synthdp", "synthdp"), (ROOT / "mechanisms", "synthdp.mechanisms"))

@@ -3,18 +3,17 @@
 import json
 import re
 import shlex
-from pathlib import Path
 
 import pytest
-from cli_runs import invoke
+from helpers.cli_runs import invoke
+from helpers.paths import ROOT
 
 import synthdp
-from synthdp import cli
-from synthdp.privacy.accountant import Accounting
-from synthdp.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.cli import arguments as command_line
+from synthdp.privacy.accounting import Accounting
+from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.workload import Workload
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS = ROOT / "docs/recipes.md", ROOT / "docs/workload.md"
 COMMANDS = ("run", "sample", "show", "schema draft", "schema check")
@@ -35,7 +34,7 @@ def blocks(language, *, pages=PAGES):
 
 def shell_commands():
     """The arguments of every synthdp command in shell blocks and in the help."""
-    texts = [block.values[0] for block in blocks("sh")] + [cli._EXAMPLES]
+    texts = [block.values[0] for block in blocks("sh")] + [command_line.EXAMPLES]
     words = [
         shlex.split(part, comments=True) for text in texts for line in text.splitlines() for part in line.split("&&")
     ]
@@ -50,7 +49,7 @@ def inline_commands():
 @needs_pages
 @pytest.mark.parametrize("arguments", shell_commands(), ids=" ".join)
 def test_every_command_that_is_shown_is_accepted(arguments):
-    options = cli._parser().parse_args(arguments)
+    options = command_line.command_line_parser().parse_args(arguments)
     assert options.handler.endswith("_command")
 
 
@@ -76,8 +75,13 @@ def test_every_option_and_exit_code_that_readme_names_exists():
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
     assert {option for option in named if option not in help_text} == set()
-    codes = {"done": cli.DONE, "failed": cli.FAILED, "wrong usage": cli.USAGE, "interrupted": cli.INTERRUPTED}
-    for name, code in (codes | {"refused for privacy": cli.REFUSED}).items():
+    codes = {
+        "done": command_line.DONE,
+        "failed": command_line.FAILED,
+        "wrong usage": command_line.USAGE,
+        "interrupted": command_line.INTERRUPTED,
+    }
+    for name, code in (codes | {"refused for privacy": command_line.REFUSED}).items():
         assert f"{code} {name}" in text
 
 

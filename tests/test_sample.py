@@ -4,13 +4,12 @@ import datetime
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.paths import DATA
 
-DATA = Path(__file__).parents[1] / "data"
 SCHEMA = json.loads((DATA / "census.schema.json").read_text(encoding="utf-8"))
 FIELDS = {field["name"]: field for field in SCHEMA["fields"]}
 CENSUS_DAY = datetime.date(2021, 3, 15)

@@ -7,11 +7,11 @@ from math import comb, inf, nan
 
 import numpy as np
 import pytest
-from cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
+from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp import commands
+from synthdp.cli import commands
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.workload import LARGEST_DEFAULT, MOST_FOR_TRIPLES, SMALLEST_USE, Workload

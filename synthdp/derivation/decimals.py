@@ -5,9 +5,10 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from synthdp.derivation.support import held_cells
-from synthdp.grid import MAX_DECIMALS, Grid, decimal_points
-from synthdp.privacy.private_values import PrivateValues
+from synthdp.derivation.significance import held_cells
+from synthdp.grid import MAX_DECIMALS, Grid
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.table.columns.points import decimal_points
 
 MOST_DECIMALS = 16
 """The class of numbers with more decimals than the shortest text of a float has as a rule."""

@@ -3,11 +3,10 @@
 from fractions import Fraction
 from typing import Any
 
-from synthdp.derivation.missing import missing_found
 from synthdp.grid import Grid
-from synthdp.privacy.private_values import PrivateValues
-from synthdp.table.columns import Column
-from synthdp.table.open_columns import OpenColumn
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.table.columns.column import Column
+from synthdp.table.schema.open_column import OpenColumn
 
 FEWEST_MERGED = 2
 """Merging a single level with nothing would change nothing."""
@@ -32,3 +31,12 @@ def learn_levels(
     if rare:
         parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
     return column.closed(**parts | missing_found(column, found.missing, found.stddev))
+
+
+BELIEVED = 3.0
+"""Standard deviations of noise that the count of missing values must pass."""
+
+
+def missing_found(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:
+    """``required`` as a noisy count of missing values suggests, if that is open; else nothing."""
+    return {"required": missing <= BELIEVED * stddev} if "missing" in column.parts else {}

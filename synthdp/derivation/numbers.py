@@ -20,10 +20,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.derivation.axes import Axis
+from synthdp.derivation.axis import Axis
 from synthdp.derivation.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.derivation.support import PROBABLE, held_cells, significance, standing_out
-from synthdp.privacy.private_values import PrivateValues
+from synthdp.derivation.significance import PROBABLE, held_cells, significance, standing_out
+from synthdp.privacy.values.private_values import PrivateValues
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -5,17 +5,17 @@ from fractions import Fraction
 from math import sqrt
 from typing import Literal, TypeAlias, final
 
-from synthdp.derivation.axes import Axis
+from synthdp.derivation.axis import Axis
+from synthdp.derivation.budgets import ColumnBudget
 from synthdp.derivation.decimals import MOST_DECIMALS
-from synthdp.derivation.learner import ColumnBudget
-from synthdp.derivation.missing import BELIEVED
+from synthdp.derivation.levels import BELIEVED
 from synthdp.derivation.numbers import LOOKING, SPIKES
-from synthdp.derivation.support import significance
-from synthdp.privacy.domain_events import HistogramEvent
-from synthdp.privacy.events import Noise
-from synthdp.privacy.privtree import PrivTreeEvent
-from synthdp.privacy.threshold import partition_threshold
+from synthdp.derivation.significance import significance
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import PrivacyUnit
+from synthdp.privacy.values.privtree import PrivTreeEvent
+from synthdp.privacy.values.thresholds import partition_threshold
+from synthdp.privacy.values.value_events import HistogramEvent
 
 About: TypeAlias = Literal["levels", "bounds", "shape", "bins", "single values", "decimals", "size", "missing"]
 """What a question is about; "shape": where values lie; "size": how large they are."""

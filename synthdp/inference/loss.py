@@ -7,7 +7,7 @@ import numpy as np
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.inference.arithmetic import Array
+from synthdp.inference.arrays import Array
 from synthdp.measurement import LinearMeasurement, combined_measurements
 
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
-from synthdp.inference.arithmetic import Array
-from synthdp.inference.region_tree import raked
+from synthdp.inference.arrays import Array
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 _LEAST_SHARE = 1e-3
@@ -171,3 +170,31 @@ def _centred(table: Array) -> Array:
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return table
+
+
+def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, most: int) -> Array:
+    """Iterative proportional fitting: the table closest to ``start`` (in relative entropy) with given marginals.
+
+    Parameters
+    ----------
+    start
+        Table that sums to 1.
+    wanted
+        For some axes, ascending, the marginal that the table should have there.
+    tolerance
+        Stop when each marginal is off by less than this in total variation.
+    most
+        Stop after this many rounds in any case: marginals that no table has have no solution.
+    """
+    table = start
+    for _ in range(most):
+        worst = 0.0
+        for axes, target in wanted.items():
+            summed = tuple(axis for axis in range(table.ndim) if axis not in axes)
+            present = table.sum(axis=summed, keepdims=True)
+            goal = target.reshape(present.shape)
+            worst = max(worst, 0.5 * float(np.abs(present - goal).sum()))
+            table = table * np.divide(goal, present, out=np.zeros_like(goal), where=present > 0)
+        if worst <= tolerance:
+            break
+    return np.asarray(table / table.sum())

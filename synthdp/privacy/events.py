@@ -7,7 +7,6 @@ All costs are exact fractions, so that a ledger can add them up without rounding
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from math import isfinite, isqrt
 from numbers import Rational
@@ -15,6 +14,7 @@ from typing import final
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import PrivacyUnit
 
 
@@ -35,17 +35,6 @@ def exact_rho(rho: Fraction | float) -> Fraction:
     if exact <= 0:
         raise ParameterError(f"rho is {float(rho)}; give a number above 0 and at most 2^80")
     return exact
-
-
-class Noise(Enum):
-    """Which Gaussian noise, on integers, an event has."""
-
-    DISCRETE = "discrete Gaussian"
-    ROUNDED = "Gaussian, rounded to the nearest integer"
-
-    def variance(self, sigma_squared: Fraction) -> float:
-        """Upper bound on the variance for a parameter ``sigma_squared``, tight from sigma = 1 on [CKS20]."""
-        return float(sigma_squared) + (1 / 12 if self is Noise.ROUNDED else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

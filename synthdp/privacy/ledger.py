@@ -7,7 +7,7 @@ from threading import Lock
 from typing import final
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.privacy.accountant import Accounting, check_budget
+from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.events import Event, exact_rho
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 

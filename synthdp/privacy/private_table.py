@@ -14,10 +14,10 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
-from synthdp.privacy.exact import exponential_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise import MAX_SIGMA_SQUARED, gaussian_noise
-from synthdp.privacy.randomness import Randomness, SystemRandomness
+from synthdp.privacy.noise.exact import exponential_mechanism
+from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, gaussian_noise
+from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
 
 MAX_CELLS = 1 << 27

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from synthdp.derivation.bins import even_edges, quantile_edges
 from synthdp.derivation.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.derivation.support import FALSE_ALARM, held_cells, significance
+from synthdp.derivation.significance import FALSE_ALARM, held_cells, significance
 
 counts_of = st.lists(st.floats(-500, 5000), min_size=1, max_size=40)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from flows_derivation import KEY, Frozen, json_of, replayed, run_of, sensitivity_violations, watched, word_for
-from tables_derivation import (
+from helpers.flows import KEY, Frozen, json_of, replayed, run_of, sensitivity_violations, watched, word_for
+from helpers.random_tables import (
     KINDS,
     LARGE,
     LOUD,
@@ -30,11 +30,12 @@ from tables_derivation import (
     with_row,
 )
 
-from synthdp import release
-from synthdp.cli import run
+from synthdp.cli.main import run
 from synthdp.grid import Grid
-from synthdp.privacy import private_table, private_values
-from synthdp.table import units
+from synthdp.privacy import private_table
+from synthdp.privacy.values import private_values
+from synthdp.release import release
+from synthdp.table.records import unit_rows as units
 
 
 @each_odd

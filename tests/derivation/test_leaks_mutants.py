@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from flows_derivation import NOTHING, Frozen, run_of, sensitivity_violations
-from tables_derivation import (
+from helpers.flows import NOTHING, Frozen, run_of, sensitivity_violations
+from helpers.random_tables import (
     KINDS,
     LARGE,
     LOUD,
@@ -25,9 +25,9 @@ from tables_derivation import (
 from synthdp.derivation import learner
 from synthdp.derivation import levels as learning_levels
 from synthdp.grid import LARGEST_POINT, Grid
-from synthdp.privacy import private_values
-from synthdp.table.held_columns import HeldNumbers, HeldTexts
-from synthdp.table.units import UnitRows
+from synthdp.privacy.values import private_values
+from synthdp.table.records.held_columns import HeldNumbers, HeldTexts
+from synthdp.table.records.unit_rows import UnitRows
 
 LEVELS = {"town": "string"}
 TOWNS = pd.DataFrame({"town": ["A"] * 300 + ["B"] * 200 + ["C"] * 100}, dtype=object)

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from flows_derivation import Frozen
-from learning_derivation import N_ROWS, decoded, distance, learn, random
+from helpers.flows import Frozen
+from helpers.learning import N_ROWS, decoded, distance, learn, random
 
 
 def single_levels(own):

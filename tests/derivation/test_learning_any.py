@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-from flows_derivation import Frozen, held, learnt_from
+from helpers.flows import Frozen, held, learnt_from
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synthdp.errors import SchemaError
-from synthdp.privacy.accountant import Accounting
-from synthdp.table.open_schema import OpenSchema
-from synthdp.table.schema import Schema
+from synthdp.privacy.accounting import Accounting
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
 
 DIRT = [
     None, float("nan"), float("inf"), -float("inf"), 0, -0.0, 1, True, False, 2**70, -(2**53) - 1, 1e300, -1e-300,

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from flows_derivation import Frozen, held, learnt_from
-from learning_derivation import BIG, DAYS, N_ROWS, decoded, distance, learn, random
+from helpers.flows import Frozen, held, learnt_from
+from helpers.learning import BIG, DAYS, N_ROWS, decoded, distance, learn, random
 
 from synthdp.errors import ParameterError
 from synthdp.privacy.unit import Adjacency
-from synthdp.release import DOMAIN_SHARE, Release, synthesize
-from synthdp.table.open_schema import OpenSchema
+from synthdp.release.release import DOMAIN_SHARE, Release, synthesize
+from synthdp.table.schema.open_schema import OpenSchema
 
 # Dates
 

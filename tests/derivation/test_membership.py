@@ -16,17 +16,17 @@ from math import exp
 import numpy as np
 import pandas as pd
 import pytest
-from flows_derivation import held, learnt_from
+from helpers.flows import held, learnt_from
 from scipy import stats
 
 from synthdp.derivation import learner
-from synthdp.derivation.axes import Axis
+from synthdp.derivation.axis import Axis
 from synthdp.grid import Grid
-from synthdp.privacy import private_values
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.private_values import PrivateValues
-from synthdp.release import Release
-from synthdp.table.open_schema import OpenSchema
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.values import private_values
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.release.release import Release
+from synthdp.table.schema.open_schema import OpenSchema
 
 EPSILON, DELTA = 1.0, 1e-2
 ALPHA = 1e-12

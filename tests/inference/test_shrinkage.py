@@ -7,17 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from oracles_inference import marginal_of, noisy
+from oracles.inference import marginal_of, noisy
 
 from synthdp.domain import Domain
-from synthdp.inference.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.shrinkage import (
-    expected_shares,
-    on_simplex,
-    one_way_shares,
-    shrunk,
-    without_noisy_interactions,
-)
+from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.shrinkage import expected_shares, on_simplex, one_way_shares, shrunk, without_noisy_interactions
 from synthdp.measurement import LinearMeasurement
 
 

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from synthdp.mechanisms.auto import Auto
 
-from synthdp.allocation import Demand
-from synthdp.batch_selection import grown_batch, noisy_demands
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.inference.tree_growth import TreeGrowth
-from synthdp.mechanism import silent
-from synthdp.privacy.accountant import Accounting
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.trees.tree_growth import TreeGrowth
+from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent, ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.table.codec import CodedTable
-from synthdp.table.sources import CodedSource
+from synthdp.reporting import silent
+from synthdp.selection.allocation import Demand
+from synthdp.selection.batch_selection import grown_batch, noisy_demands
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.workload import Workload
 
 N_ROWS = 20_000

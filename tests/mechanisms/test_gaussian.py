@@ -5,16 +5,16 @@ import pytest
 from synthdp.mechanisms.gaussian import Gaussian
 
 from synthdp.domain import Domain
-from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.inference.local_consistency import LocalConsistencyEstimator
-from synthdp.mechanism import silent
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.residuals import best_linear_estimates
-from synthdp.table.codec import CodedTable
-from synthdp.table.sources import CodedSource
+from synthdp.reporting import silent
+from synthdp.selection.residuals import best_linear_estimates
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.workload import Workload
 
 

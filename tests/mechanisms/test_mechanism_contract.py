@@ -7,22 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.private_tables import private_table
 from synthdp.mechanisms.mst import MST
 
-from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.inference.direct import DirectEstimator
-from synthdp.inference.graphical_model import GraphicalModelEstimator
+from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
 from synthdp.measurement import LinearMeasurement
-from synthdp.mechanism import silent
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.rare_levels import merged_rare_levels
-from synthdp.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
-from synthdp.table.codec import CodedTable
-from synthdp.table.sources import CodedSource
+from synthdp.release.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
+from synthdp.reporting import silent
+from synthdp.selection.rare_levels import merged_rare_levels
 from synthdp.workload import Workload
 
 SHAPES = {"one": (4,), "two": (3, 2), "three": (2, 5, 3), "single levels": (1, 3, 1, 2), "only one level": (1,)}
@@ -31,16 +26,6 @@ SHAPES = {"one": (4,), "two": (3, 2), "three": (2, 5, 3), "single levels": (1, 3
 @pytest.fixture(params=sorted(MECHANISMS))
 def mechanism(request):
     return mechanism_named(request.param)
-
-
-def private_table(
-    shape, n_rows, *, epsilon=1.0, adjacency=Adjacency.ADD_REMOVE, seed=0, rows=None, accounting=Accounting.ZCDP
-):
-    generator = np.random.default_rng(seed)
-    domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
-    columns = rows or tuple(generator.integers(0, size, n_rows) for size in shape)
-    ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=adjacency, accounting=accounting)
-    return PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)

@@ -5,13 +5,13 @@ import pytest
 from synthdp.mechanisms.mst import MST
 
 from synthdp.domain import Domain
-from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.mechanism import silent
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.table.codec import CodedTable
-from synthdp.table.sources import CodedSource
+from synthdp.reporting import silent
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.workload import Workload
 
 

@@ -9,15 +9,14 @@ from synthdp.mechanisms.mwem_pgm import MWEMPGM
 
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
-from synthdp.inference.direct import DirectEstimator
-from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.inference.junction_tree import JunctionTree
-from synthdp.mechanism import silent
+from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.table.codec import CodedTable
-from synthdp.table.sources import CodedSource
+from synthdp.reporting import silent
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.workload import Workload
 
 ENGINES = {MWEM: DirectEstimator(), MWEMPGM: GraphicalModelEstimator()}

@@ -8,15 +8,15 @@ from synthdp.mechanisms.privbayes import PrivBayes, independent_families, with_m
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.inference.graphical_model import GraphicalModelEstimator
-from synthdp.inference.junction_tree import JunctionTree
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement
-from synthdp.mechanism import silent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.table.codec import CodedTable
-from synthdp.table.sources import CodedSource
+from synthdp.reporting import silent
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.workload import Workload
 
 

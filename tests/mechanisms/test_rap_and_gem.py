@@ -9,21 +9,22 @@ from math import pi, sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.private_tables import private_table
 from synthdp.mechanisms.gem import GEM
 from synthdp.mechanisms.mst import MST
 from synthdp.mechanisms.rap import RAP
-from test_mechanism_contract import private_table
 
 import synthdp
-from synthdp import registry
 from synthdp.errors import MissingExtraError, ParameterError
-from synthdp.inference.direct import DirectEstimator
-from synthdp.inference.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.relaxed_tabular import RelaxedTabularEstimator
-from synthdp.mechanism import silent
-from synthdp.privacy.events import Noise, ScoresEvent, SelectionEvent
+from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
+from synthdp.inference.engines.graphical_model import DirectEstimator
+from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
+from synthdp.privacy.events import ScoresEvent, SelectionEvent
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import Adjacency
-from synthdp.registry import MECHANISMS, mechanism_named
+from synthdp.release import registry
+from synthdp.release.registry import MECHANISMS, mechanism_named
+from synthdp.reporting import silent
 from synthdp.workload import Workload
 
 PAIR, TRIPLE = ("x0", "x2"), ("x1", "x3", "x4")

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.tables import CLIQUES, DOMAIN, MERGING, ROWS, estimates_of, exact, private, rows_of, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_privacy import Seeded
-from tables_privacy import CLIQUES, DOMAIN, MERGING, ROWS, estimates_of, exact, private, rows_of, tables
+from oracles.privacy import Seeded
 
 from synthdp.privacy import private_table
-from synthdp.privacy.accountant import Accounting
+from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error

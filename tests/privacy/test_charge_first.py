@@ -5,14 +5,15 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from oracles_privacy import UntouchableSource
-from tables_privacy import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, untouchable, zero_score
+from helpers.tables import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, untouchable, zero_score
+from oracles.privacy import UntouchableSource
 
 from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import MarginalEvent, Noise
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.events import MarginalEvent
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import PrivacyUnit

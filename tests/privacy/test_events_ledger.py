@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.privacy.accountant import Accounting, gdp_rho, zcdp_rho
-from synthdp.privacy.events import Event, MarginalEvent, Noise, ScoresEvent, SelectionEvent, exact_rho
+from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
+from synthdp.privacy.events import Event, MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 RHOS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.errors import BudgetExceededError, ParameterError
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Event, MarginalEvent, Noise
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.events import Event, MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger, exact_delta
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 EITHER = pytest.mark.parametrize("accounting", Accounting)

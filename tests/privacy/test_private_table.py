@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from oracles_privacy import ArraySource, Seeded, failed, gaussian_p_values
-from tables_privacy import (
+from helpers.tables import (
     BOTH,
     CLIQUES,
     DOMAIN,
@@ -20,15 +19,17 @@ from tables_privacy import (
     private,
     zero_score,
 )
+from oracles.privacy import ArraySource, Seeded, failed, gaussian_p_values
 
 from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
-from synthdp.privacy import noise, private_table
-from synthdp.privacy.accountant import Accounting
+from synthdp.privacy import private_table
+from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import SelectionEvent
+from synthdp.privacy.noise import gaussian as noise
+from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.randomness import SystemRandomness
 from synthdp.privacy.unit import Adjacency
 
 # The noise is what the event states

@@ -5,10 +5,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from oracles_privacy import Seeded, failed, gaussian_p_values, p_binomial, p_chi_squared
-from tables_privacy import (
+from helpers.tables import (
     BOTH,
     CLIQUES,
     DOMAIN,
@@ -22,12 +19,16 @@ from tables_privacy import (
     tables,
     zero_score,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.privacy import Seeded, failed, gaussian_p_values, p_binomial, p_chi_squared
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.events import Noise, ScoresEvent
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import Adjacency, PrivacyUnit

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_privacy import ArraySource, Seeded
+from oracles.privacy import ArraySource, Seeded
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.privacy import private_table
-from synthdp.privacy.accountant import Accounting
-from synthdp.privacy.certificate import NOT_COVERED, privacy_certificate
-from synthdp.privacy.domain_events import HistogramEvent, PartitionEvent
-from synthdp.privacy.events import Noise
+from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.gaussian import Noise
+from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.randomness import SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import MAX_ROWS, Adjacency, PrivacyUnit
+from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
+from synthdp.release.certificate import NOT_COVERED, privacy_certificate
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 CELLS = list(product(range(3), range(2)))

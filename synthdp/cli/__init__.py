@@ -1,0 +1,1 @@
+"""The shell's door: arguments, commands, signals and the status line."""

@@ -1,0 +1,174 @@
+"""What the command line understands: its commands, their options, and its exit codes."""
+
+import argparse
+import sys
+from typing import NoReturn
+
+from synthdp.cli.signals import PAID_FOR
+from synthdp.version import __version__
+
+DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+
+EXAMPLES = """examples:
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
+  synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
+  synthdp sample people.synthdp -o more.csv --rows 1000000
+  synthdp show synthetic.csv.privacy.json
+  synthdp schema draft people.csv -o schema.json
+  synthdp schema draft people.csv --kinds -o kinds.json
+  synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
+
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
+143 terminated (SIGTERM)"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(say(f"{message} (see {self.prog} --help)", USAGE))
+
+
+def say(message: str, code: int, error: BaseException | None = None) -> int:
+    """Write one line: the message, and what was noted on the error about paid-for measurements.
+
+    Notes that others put there are left out: they may hold data.
+    """
+    notes = [note for note in getattr(error, "__notes__", ()) if note.startswith(PAID_FOR)]
+    line = " ".join("; ".join([message, *notes]).splitlines())
+    sys.stderr.write(f"synthdp: {line}\n")
+    return code
+
+
+def command_line_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; a namespace's ``handler`` names the function in `synthdp.cli.commands`."""
+    parser = _Parser(
+        prog="synthdp",
+        description="A sensitive table in, a synthetic table out, under differential privacy.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"synthdp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_sample(commands)
+    _add_show(commands)
+    _add_schema(commands)
+    return parser
+
+
+def _command(commands: "argparse._SubParsersAction[_Parser]", name: str, about: str) -> _Parser:
+    return commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+
+
+def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "run", "turn a sensitive table into a synthetic one")
+    parser.set_defaults(handler="run_command")
+    parser.add_argument("input", metavar="IN", help="sensitive table: .csv, .csv.gz, .parquet, or - for CSV from stdin")
+    known = parser.add_mutually_exclusive_group(required=True)
+    known.add_argument("-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt")
+    known.add_argument("--kinds", metavar="FILE", help="only the kind of each column (JSON); all else is learnt")
+    parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
+    parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument(
+        "--mechanism",
+        default="auto",
+        metavar="NAME",
+        help="recipe: auto (default), aim, clique-tree, gaussian, gem, independent, mst, mwem, mwem-pgm, privbayes "
+        "or rap; see docs/recipes.md",
+    )
+    parser.add_argument(
+        "--workload",
+        metavar="WHAT",
+        help="marginals to get right: 2-way, 3-way or a JSON file; default: 3-way, or 2-way for many columns",
+    )
+    parser.add_argument(
+        "--engine",
+        metavar="NAME",
+        help="auto, graphical-model, direct, local-consistency, gum, mixture-of-products, "
+        "relaxed-tabular or generative-network; default: what suits the mechanism, auto for most",
+    )
+    parser.add_argument(
+        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+    )
+    parser.add_argument(
+        "--accounting",
+        metavar="NAME",
+        help="zcdp, or gdp: less noise, Gaussian recipes only; default: the mechanism's own, gdp for auto, else zcdp",
+    )
+    _add_unit_and_share(parser)
+    _add_saving(parser)
+    _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_unit_and_share(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart: protect persons, not rows")
+    parser.add_argument(
+        "--max-rows-per-unit", type=int, metavar="K", help="most rows of a person that are used; needed with --unit"
+    )
+    parser.add_argument(
+        "--domain-share",
+        type=float,
+        metavar="SHARE",
+        help="share of the budget for what is learnt, above 0 and at most 0.95; default: 0.25",
+    )
+
+
+def _add_saving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
+    parser.add_argument(
+        "--save-schema",
+        metavar="FILE",
+        help="also save the complete schema that was used, with all that was learnt; that is paid for: later "
+        "releases with -s FILE learn nothing again",
+    )
+
+
+def _add_sample(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "sample", "draw more rows from a saved model; opens no private data")
+    parser.set_defaults(handler="sample_command")
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help=".csv, .csv.gz, .parquet, or - for CSV to stdout (certificate to stderr)",
+    )
+    parser.add_argument("--rows", type=int, metavar="N", help=rows)
+    parser.add_argument("--seed", type=int, metavar="N", help="make the drawing of rows repeatable (never the noise)")
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+
+
+def _add_show(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file")
+    parser.set_defaults(handler="show_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
+
+
+def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    schema = _command(commands, "schema", "work with schemas").add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    )
+    parser = _command(schema, "draft", "write a schema to fill in, from column names and declared types only")
+    parser.set_defaults(handler="draft_command")
+    parser.add_argument("input", metavar="IN", help="table: .csv, .csv.gz, .parquet, or -")
+    parser.add_argument("--kinds", action="store_true", help="write a kinds file to fill in, for `synthdp run --kinds`")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    parser = _command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")
+    parser.set_defaults(handler="check_command")
+    parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
+    parser.add_argument("--epsilon", type=float, help="expect the noise of this budget; with --delta")
+    parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument("--rows", type=int, metavar="N", help="public guess of the number of records, never a count")
+    _add_unit_and_share(parser)
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")

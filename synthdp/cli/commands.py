@@ -1,0 +1,232 @@
+"""What the commands of the command line do; see `synthdp.cli.main` for their arguments."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
+
+import pandas as pd
+
+from synthdp.cli.rescue import rescuing
+from synthdp.cli.signals import undisturbed_end
+from synthdp.cli.status_line import Progress
+from synthdp.errors import DataFileError, ParameterError
+from synthdp.explain.describe import describe
+from synthdp.explain.schema_check import describe_check
+from synthdp.release.certificate import cautions
+from synthdp.release.release import DOMAIN_SHARE, Release
+from synthdp.release.settings import checked_rows
+from synthdp.release.synthesis import Synthesis, load
+from synthdp.table.files.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
+from synthdp.table.files.table_file import open_table
+from synthdp.table.files.writing import check_writable, reason, write_atomically, write_frame, write_rows
+from synthdp.table.records.loading import held_rows
+from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
+from synthdp.table.schema.open_schema import OpenSchema
+
+CERTIFICATE_ENDING = ".privacy.json"
+
+MAX_ROWS = 10**12
+"""More rows than this are a slip of the finger."""
+
+MAX_DEFAULT_ROWS = 10**8
+"""If the noisy number of records is above this, most likely the noise is: it is not used unasked."""
+
+
+def run_command(options: argparse.Namespace) -> None:
+    """``synthdp run``: everything public is checked before the records are read or paid for."""
+    saved = {"--save": options.save, "--save-schema": options.save_schema}
+    _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
+    schema = OpenSchema.load(options.schema) if options.schema else OpenSchema.load_kinds(options.kinds)
+    unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
+    with Progress(sys.stderr) as progress, open_table(options.input) as table:
+        schema = schema.reordered(table.names, unit=unit)
+        release = Release(
+            schema=schema,
+            epsilon=options.epsilon,
+            delta=options.delta,
+            mechanism=options.mechanism,
+            workload=options.workload,
+            engine=options.engine,
+            adjacency=options.adjacency,
+            accounting=options.accounting,
+            unit=unit,
+            max_rows_per_unit=max_rows,
+            domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+        )
+        rows = held_rows(
+            table,
+            schema,
+            unit=unit,
+            max_rows=max_rows,
+            progress=lambda share: progress("reading", round(100 * share), 100),
+        )
+        with rescuing(options.output) as paid:
+            synthesis = release.of(rows, report=progress, rescue=paid.keep)
+            paid.keep(synthesis)
+            del rows
+            if options.save:
+                synthesis.save(options.save, force=options.force)
+                paid.path = options.save
+            if options.save_schema:
+                synthesis.schema.save(options.save_schema, force=options.force)
+            _write_sample(synthesis, options, progress)
+    _announce(synthesis, options)
+    _caution(synthesis.certificate, options)
+
+
+def sample_command(options: argparse.Namespace) -> None:
+    """``synthdp sample``: opens nothing but the saved model."""
+    _check_outputs(options, inputs=(options.model,), saved={})
+    synthesis = load(options.model)
+    with Progress(sys.stderr) as progress:
+        _write_sample(synthesis, options, progress)
+    _announce(synthesis, options)
+
+
+def show_command(options: argparse.Namespace) -> None:
+    """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
+    content, text = describe(options.file)
+    _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
+
+
+def draft_command(options: argparse.Namespace) -> None:
+    """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
+    _check_distinct([options.output], inputs=(options.input,))
+    check_writable(options.output, force=options.force)
+    with open_table(options.input) as table:
+        draft = draft_of(table)
+    content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
+    with write_atomically(options.output, force=options.force) as stream:
+        stream.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    sys.stderr.write(f"synthdp: {note}\n")
+
+
+def check_command(options: argparse.Namespace) -> None:
+    """``synthdp schema check``: opens nothing but the schema."""
+    _check_rows(options.rows, least=1)
+    content, text = describe_check(
+        options.schema,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        rows=options.rows,
+        unit=options.unit,
+        max_rows_per_unit=checked_rows(options.unit, options.max_rows_per_unit),
+        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+    )
+    _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
+
+
+def _write_sample(synthesis: Synthesis, options: argparse.Namespace, progress: Progress) -> None:
+    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
+    progress("sampling", 0, 2)
+    if options.rows is None and synthesis.model.total > MAX_DEFAULT_ROWS:
+        raise ParameterError("so little budget leaves the number of rows unknown; say how many you want with --rows")
+    frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
+    progress("writing", 1, 2)
+    if options.output == STANDARD_STREAM:
+        write_frame(frame, STANDARD_STREAM, force=options.force)
+        sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
+    else:
+        _write_both(frame, synthesis.certificate, options)
+
+
+def _write_both(frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace) -> None:
+    """Table and certificate, both or none: both are on the disk before the first gets its name."""
+    with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
+        write_rows(frame, table, file_format(options.output))
+        _flush(table)
+        with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
+            statement.write((json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
+            _flush(statement)
+            end()
+            check_writable(options.output, force=options.force)
+
+
+def _flush(stream: BinaryIO) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _print(text: str) -> None:
+    """Write to standard output and notice if that fails."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataFileError(f"standard output: it cannot be written: {reason(error)}; write it elsewhere") from None
+
+
+def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
+    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
+    _check_rows(options.rows, least=0)
+    if options.seed is not None and options.seed < 0:
+        raise ParameterError(f"--seed is {options.seed}; give 0 or more")
+    file_format(options.output)
+    if not is_text(options.output):
+        import_pyarrow()
+    outputs = [options.output] if options.output == STANDARD_STREAM else _with_certificate(options.output)
+    for option, path in saved.items():
+        if path == STANDARD_STREAM:
+            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
+        outputs += [path] if path else []
+    _check_distinct(outputs, inputs=inputs)
+    for output in outputs:
+        check_writable(output, force=options.force)
+
+
+def _check_rows(rows: int | None, *, least: int) -> None:
+    if rows is not None and not least <= rows <= MAX_ROWS:
+        raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {MAX_ROWS}")
+
+
+def _check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
+    """Refuse to replace what is read, or one output by another, with or without ``--force``."""
+    taken = {_place(path) for path in inputs if path != STANDARD_STREAM}
+    for output in outputs:
+        if output != STANDARD_STREAM and _place(output) in taken:
+            raise ParameterError(f"{output!r} is named twice; give every input and output a name of its own")
+        taken.add(_place(output))
+
+
+def _place(path: str) -> str:
+    try:
+        return os.path.realpath(path)  # unlike `Path.resolve` it bears loops of links
+    except (OSError, ValueError):
+        return path  # opening it explains what is wrong
+
+
+def _with_certificate(output: str) -> list[str]:
+    return [output, output + CERTIFICATE_ENDING]
+
+
+def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
+    """Say what was written: as JSON if asked for, to a person on a terminal, else nothing."""
+    certificate = synthesis.certificate
+    files = [] if options.output == STANDARD_STREAM else _with_certificate(options.output)
+    if options.json:
+        said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
+        result = {"output": options.output, "certificate": files[1] if files else None}
+        result |= {name: certificate[name] for name in said} | {"cautions": certificate.get("cautions", [])}
+        stream = sys.stdout if files else sys.stderr
+        stream.write(json.dumps(result) + "\n")
+    elif files and sys.stderr.isatty():
+        sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
+
+
+def _caution(certificate: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """Say what the release itself found out that its user should know, a line each, on a terminal or not.
+
+    What follows from epsilon and delta alone is not repeated to the person who just typed them; and
+    where JSON is printed, or the certificate itself, the cautions are in it.
+    """
+    if options.json or options.output == STANDARD_STREAM:
+        return
+    known = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
+    for caution in certificate["cautions"]:
+        if caution not in known:
+            sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")

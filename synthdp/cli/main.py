@@ -1,0 +1,68 @@
+"""The command line: arguments, exit codes and one-line errors. Commands live in `synthdp.cli.commands`.
+
+Nothing heavy is imported here, so that ``synthdp --help`` answers at once.
+"""
+
+import io
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from synthdp.cli.arguments import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE, command_line_parser, say
+from synthdp.cli.signals import Terminated, interrupt_afterwards, terminable
+from synthdp.errors import ParameterError, PrivacyError, SynthdpError
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (pathlib is slow to load)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that a terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; wrong usage and ``--help`` raise `SystemExit`.
+
+    Only expected failures say what went wrong. Of anything else only the kind is shown: the
+    text of an unforeseen error might hold a value of the sensitive table.
+    """
+    with terminable():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        options = command_line_parser().parse_args(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # their texts may hold values
+            with interrupt_afterwards():
+                handler = getattr(import_module("synthdp.cli.commands"), options.handler)
+            handler(options)
+    except KeyboardInterrupt as error:
+        return say("interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error)
+    except SynthdpError as error:
+        return say(str(error), _code(error), error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except MemoryError as error:
+        return say("out of memory; ask for fewer rows, bins or columns, or use a larger machine", FAILED, error)
+    except Exception as error:
+        if os.environ.get("SYNTHDP_DEBUG"):
+            raise
+        kind = type(error).__name__
+        return say(f"internal error ({kind}); its text may hold data, set SYNTHDP_DEBUG=1 to see it", FAILED, error)
+    return DONE
+
+
+def _code(error: SynthdpError) -> int:
+    if isinstance(error, PrivacyError):
+        return REFUSED
+    return USAGE if isinstance(error, ParameterError) else FAILED

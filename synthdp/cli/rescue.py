@@ -1,0 +1,75 @@
+"""Runs that fail after something was paid for: it is saved, and the error says where."""
+
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import final
+
+from synthdp.cli.signals import PAID_FOR, undisturbed_end
+from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.synthesis import Synthesis
+from synthdp.table.files.formats import STANDARD_STREAM
+
+RESCUE_ENDING = ".rescued.synthdp"
+SCHEMA_ENDING = ".rescued.schema.json"
+
+
+@final
+class PaidFor:
+    """The last release that was paid for, if any, and where it is saved already."""
+
+    def __init__(self) -> None:
+        self.release: Synthesis | LearntDomain | None = None
+        self.path: str | None = None
+
+    def keep(self, release: Synthesis | LearntDomain) -> None:
+        """Remember a release, or what was learnt for one."""
+        self.release = release
+
+    def note(self, output: str) -> str:
+        """Save it, unless it is saved already, and say how to use it."""
+        assert self.release is not None
+        path = self.path or _rescue(self.release, output)
+        if path is None:
+            return f"{PAID_FOR}could not be kept anywhere"
+        if isinstance(self.release, LearntDomain):
+            return f"{PAID_FOR}is kept: the columns learnt so far are declared in the schema {shlex.quote(path)}"
+        return f"{PAID_FOR}is kept: synthdp sample {shlex.quote(path)} -o OUT"
+
+
+@contextmanager
+def rescuing(output: str) -> Iterator[PaidFor]:
+    """If anything fails, save what was paid for beside ``output`` and note on the error where it is."""
+    paid = PaidFor()
+    try:
+        yield paid
+    except BaseException as error:
+        if paid.release is not None:
+            with undisturbed_end() as end:
+                end()
+                error.add_note(paid.note(output))
+        raise
+
+
+def _rescue(release: Synthesis | LearntDomain, output: str) -> str | None:
+    """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
+    for is_elsewhere in (False, True):
+        with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full
+            folder = tempfile.gettempdir() if is_elsewhere else ""
+            beside = Path(folder, "synthdp" if folder or output == STANDARD_STREAM else output)
+            path = _unused(beside, SCHEMA_ENDING if isinstance(release, LearntDomain) else RESCUE_ENDING)
+            release.save(path)
+            return str(path)
+    return None
+
+
+def _unused(beside: Path, ending: str) -> Path:
+    """A name that is free: an earlier rescue was paid for as well."""
+    path, numbers = beside.with_name(beside.name + ending), count(2)
+    while os.path.lexists(path):
+        path = beside.with_name(f"{beside.name}-{next(numbers)}{ending}")
+    return path

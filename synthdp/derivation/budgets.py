@@ -1,0 +1,101 @@
+"""How the domain's share of the budget is divided among the columns that leave something open."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import final
+
+from synthdp.privacy.unit import PrivacyUnit
+from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_schema import OpenSchema
+
+SMALL_QUESTION = Fraction(1, 10)
+"""What a column costs of which only decimals or missing values are open; one with levels or bins open costs 1."""
+
+FEWEST = 4
+"""Budgets are those of so many columns at least: what few columns do not need is left to the recipe."""
+
+RARE = 8.0
+"""Bins and levels should hold so many times the standard deviation of a typical measurement's noise."""
+
+
+def least_mass(unit: PrivacyUnit, *, rho: Fraction, n_columns: int) -> float:
+    """Records that a bin or level should hold: a few times the noise if ``rho`` measured each column once."""
+    return RARE * sqrt(unit.marginal_l2_squared * n_columns / (2 * float(rho)))
+
+
+def takes_thresholds(schema: OpenSchema) -> int:
+    """Number of columns that a part of delta is needed for."""
+    return sum(_needs_threshold(column) for column in schema.open_columns)
+
+
+def is_gaussian(schema: OpenSchema) -> bool:
+    """Whether all noise of learning the open columns is Gaussian."""
+    return not any(is_tree(column) for column in schema.open_columns)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ColumnBudget:
+    """What learning one open column may spend.
+
+    Parameters
+    ----------
+    column
+        The column.
+    for_decimals
+        Rho for how many decimals it has; 0 if that is not asked.
+    rho
+        Rho for all else.
+    delta
+        Probability that its threshold fails; 0 if there is none.
+    """
+
+    column: OpenColumn
+    for_decimals: Fraction
+    rho: Fraction
+    delta: Fraction
+
+
+def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tuple[ColumnBudget, ...]:
+    """The budget of each open column, in their order.
+
+    >>> schema = OpenSchema.from_kinds({"job": "categorical", "pay": "number"})
+    >>> budgets = column_budgets(schema, rho=Fraction(1), delta=Fraction(1, 1000))
+    >>> [(str(budget.for_decimals), str(budget.rho), str(budget.delta)) for budget in budgets]
+    [('0', '1/4', '1/2000'), ('1/40', '9/40', '1/2000')]
+    """
+    weights = {column.name: _weight(column) for column in schema.open_columns}
+    total, delta_each = max(sum(weights.values()), FEWEST), delta / max(takes_thresholds(schema), 1)
+    budgets = []
+    for column in schema.open_columns:
+        part = rho * weights[column.name] / total
+        for_decimals = part * _share_of_decimals(column)
+        needed = delta_each if _needs_threshold(column) else Fraction(0)
+        budgets.append(ColumnBudget(column=column, for_decimals=for_decimals, rho=part - for_decimals, delta=needed))
+    return tuple(budgets)
+
+
+def _share_of_decimals(column: OpenColumn) -> Fraction:
+    """Share of a column's budget for how many decimals it has."""
+    if column.type != "number" or column.decimals is not None or column.parts == {"missing"}:
+        return Fraction(0)
+    return SMALL_QUESTION if column.parts - {"decimals"} else Fraction(1)
+
+
+def has_density(column: OpenColumn) -> bool:
+    """Whether what is learnt of it says where values lie: its bounds, or its bins."""
+    return bool(column.parts & {"bounds", "bins"})
+
+
+def _needs_threshold(column: OpenColumn) -> bool:
+    return "levels" in column.parts or ("bins" in column.parts and column.binning == "quantiles")
+
+
+def _weight(column: OpenColumn) -> Fraction:
+    return Fraction(1) if "levels" in column.parts or has_density(column) else SMALL_QUESTION
+
+
+def is_tree(column: OpenColumn) -> bool:
+    """Whether its bins are learnt by PrivTree, whose noise is not Gaussian."""
+    return column.binning == "privtree" and "bins" in column.parts

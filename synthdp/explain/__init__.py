@@ -1,0 +1,1 @@
+"""What a person reads: descriptions of files, checks of schemas, the noise to expect."""

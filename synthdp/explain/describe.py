@@ -1,0 +1,156 @@
+"""Explaining files to people: schemas, kinds, saved models and certificates."""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from synthdp.errors import DataFileError
+from synthdp.explain.certificates import LEVELS, certificate_text
+from synthdp.explain.listing import table
+from synthdp.release.release import DOMAIN_SHARE
+from synthdp.release.synthesis import load
+from synthdp.table.columns.column import Column
+from synthdp.table.files.writing import reason
+from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.public_files import public_schema
+from synthdp.table.schema.schema import Schema
+
+_WIDEST = 100
+_BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
+
+
+def describe(path: str) -> tuple[dict[str, Any], str]:
+    """What a file says, as plain JSON values and as text for people.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, or is none of the kinds that are known.
+    SchemaError
+        If it is a schema that contradicts itself.
+    """
+    try:
+        if zipfile.is_zipfile(path):
+            return _model(path)
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
+    except (ValueError, RecursionError):
+        raise _unknown(path) from None
+    if not isinstance(content, dict):
+        raise _unknown(path)
+    if "guarantee" in content and "events" in content:
+        return content, _certificate_text(path, content)
+    schema, kind = public_schema(content)
+    certificate = _certificate_of(content)
+    if certificate is None:
+        return schema.to_dict(), _schema_text(schema, kind)
+    text = f"{_certificate_text(path, certificate)}\n\n{_schema_text(schema, kind)}"
+    return {"certificate": certificate, "schema": schema.to_dict()}, text
+
+
+def _certificate_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The certificate in a schema that was learnt by a run that failed; None in others."""
+    own = content.get("synthdp")
+    certificate = own.get("certificate") if isinstance(own, Mapping) else None
+    return certificate if isinstance(certificate, Mapping) else None
+
+
+def _unknown(path: str) -> DataFileError:
+    known = "schema, kinds file, saved model or .privacy.json file"
+    return DataFileError(f"{path!r}: it is no {known}; give one of these")
+
+
+def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
+    try:
+        return certificate_text(content)
+    except (LookupError, TypeError, ValueError, AttributeError):  # somebody changed it
+        raise _unknown(path) from None
+
+
+def _model(path: str) -> tuple[dict[str, Any], str]:
+    synthesis = load(path)
+    content = {"certificate": synthesis.certificate, "schema": synthesis.schema.to_dict()}
+    return content, f"{_certificate_text(path, synthesis.certificate)}\n\n{_schema_text(synthesis.schema, 'schema')}"
+
+
+def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
+    schema = public.closed({}) if isinstance(public, OpenSchema) and not public.is_open else public
+    if isinstance(schema, OpenSchema):
+        columns, rules = list(schema.columns), list(schema.rules)
+        title = f"{kind} of {len(columns)} columns, {len(schema.open_columns)} of them with something to learn"
+        most = f"{100 * DOMAIN_SHARE:g} %"
+        note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default at most {most}"
+    else:
+        columns, rules = list(schema.columns), [rule.text for rule in schema.rules]
+        title, note = f"{kind} of {len(schema.table_columns)} columns, sha256 {schema.fingerprint}", ""
+    header = ("column", "type", LEVELS, "may be missing", "values")
+    listed = table(header, [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns])
+    ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_WIDEST]}" for rule in rules)
+    return f"{title}\n\n{listed}{ruled}{note}"
+
+
+def _row(column: Column) -> tuple[str, ...]:
+    field = column.field()
+    missing = "no" if column.required else "yes"
+    return column.name, str(field["type"]), str(column.size), missing, _understood(field)
+
+
+def _open_row(column: OpenColumn) -> tuple[str, ...]:
+    """A column of which something is to be learnt, with as many levels as it may get."""
+    template = column.template
+    missing = "to be learnt" if "missing" in column.parts else "no" if template.required else "yes"
+    values = [*_declared(column), *_to_be_learnt(column)]
+    return column.name, column.type, f"up to {column.most_levels}", missing, ", ".join(values)
+
+
+def _declared(column: OpenColumn) -> list[str]:
+    """What is declared of the values of an open column."""
+    if "levels" in column.parts:
+        return []
+    if "bounds" not in column.parts:
+        return [_understood(_without_guess(column))]
+    own = column.field.get("synthdp") or {}
+    words = [f"by {own['resolution']}"] if "resolution" in own else []
+    words += [f"written as {column.field['format']}"] if "format" in column.field else []
+    return words + ([f"{own['decimals']} decimals"] if own.get("decimals") is not None else [])
+
+
+def _without_guess(column: OpenColumn) -> dict[str, Any]:
+    """The field of the column as made-up findings close it, without the decimals that are made up."""
+    field = column.template.field()
+    own = {
+        key: value
+        for key, value in field.get("synthdp", {}).items()
+        if key != "decimals" or column.decimals is not None
+    }
+    return field | {"synthdp": own}
+
+
+def _to_be_learnt(column: OpenColumn) -> list[str]:
+    words = [f"levels to be learnt, else {column.other}"] if "levels" in column.parts else []
+    words += ["bounds to be learnt"] if "bounds" in column.parts else []
+    words += [f"bins {_BINNED[column.binning]} to be learnt"] if "bins" in column.parts else []
+    return words + (["decimals to be learnt"] if "decimals" in column.parts else [])
+
+
+def _understood(field: Mapping[str, Any]) -> str:
+    """The values of a field in a few words."""
+    constraints, own = field.get("constraints", {}), field.get("synthdp", {})
+    if "enum" in constraints:
+        shown = ", ".join(map(str, constraints["enum"]))
+        shown = shown if len(shown) <= _WIDEST // 2 else f"{shown[: _WIDEST // 2]} ..."
+        merged = own["merged"]["levels"] if "merged" in own else []
+        shown += f"; {len(merged)} merged" if merged else ""
+        return f"{shown}; else {own['other']}" if "other" in own else shown
+    if field["type"] == "boolean":
+        return f"{' '.join(field['trueValues'])} / {' '.join(field['falseValues'])}"
+    words = [f"{constraints['minimum']} to {constraints['maximum']}"]
+    words += [f"by {own['resolution']}"] if "resolution" in own else []
+    words += [f"written as {field['format']}"] if "format" in field else []
+    words += [f"{own['decimals']} decimals"] if "decimals" in own else []
+    words += [f"{len(own['shape']['starts'])} pieces of shape"] if "shape" in own else []
+    return ", ".join(words)

@@ -1,0 +1,171 @@
+"""What will not work well with a schema: findings that follow from the schema, and from guesses that are public."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import log10
+from typing import Literal, final
+
+from synthdp.cliques import Clique
+from synthdp.derivation.budgets import is_gaussian, takes_thresholds
+from synthdp.derivation.questions import Question
+from synthdp.domain import Domain
+from synthdp.inference.engines.graphical_model import DirectEstimator
+from synthdp.privacy.private_table import MAX_CELLS
+from synthdp.release.release import DOMAIN_SHARE
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.column import Column
+from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
+from synthdp.workload import LARGEST_DEFAULT
+
+MANY_LEVELS, MANY_BINS = 1000, 100
+MOST_NAMES = 8
+"""Columns that one line names."""
+LOST = 20
+"""Warned of: what is learnt needs more than one record in so many."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing to know about a schema, and what to do about it.
+
+    Parameters
+    ----------
+    severity
+        ``"warning"``: most likely not what is wanted; ``"note"``: good to know.
+    columns
+        The columns that it is about; none if about all together.
+    what, way_out
+        Fit to be shown to a person as one line.
+    """
+
+    severity: Literal["warning", "note"]
+    columns: Clique
+    what: str
+    way_out: str
+
+    def __str__(self) -> str:
+        where = f"{' x '.join(map(repr, self.columns))}: " if self.columns else ""
+        return f"{self.severity}: {where}{self.what}; {self.way_out}"
+
+
+def schema_findings(schema: Schema | OpenSchema, *, domain_share: float = DOMAIN_SHARE) -> list[Finding]:
+    """What is to be said about a schema, warnings first; ``domain_share`` of delta is for what it leaves open."""
+    public = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
+    domain, is_open = public.largest_domain, {column.name for column in public.open_columns}
+    found = [finding for column in public.columns for finding in _of_column(column)]
+    found += [*_of_pairs(domain, is_open), *_of_rules(public), *_of_domain(domain, at_most=bool(is_open))]
+    return warnings_first([*found, *_of_learning(public, domain_share)])
+
+
+def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings with warnings before notes."""
+    return sorted(findings, key=lambda finding: finding.severity == "note")
+
+
+def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
+    columns, is_open = (column.name,), isinstance(column, OpenColumn)
+    size = column.most_levels if isinstance(column, OpenColumn) else column.size
+    is_binned = isinstance(column.template if isinstance(column, OpenColumn) else column, BinnedColumn)
+    most = "up to " if is_open else ""
+    what, fewer = ("bins", "use fewer bins") if is_binned else ("levels", "merge rare levels into synthdp.other")
+    if isinstance(column, OpenColumn) and "levels" in column.parts:
+        fewer = "lower synthdp.max_levels"
+    if size == 1 and not is_open:
+        what = "one bin: values are drawn evenly from all of it" if is_binned else "one level: all rows have the same"
+        way_out = "give it more, or leave the column out of schema and table"
+        yield Finding(severity="warning", columns=columns, what=what, way_out=way_out)
+    elif size > MANY_LEVELS:
+        cost = (
+            f"{most}{size:,} {what}, each with noise of its own: they misplace {size / 100:.0f} times as many rows as "
+            f"100 would, and every pair with this column has {size:,} times the other's cells"
+        )
+        way_out = fewer if is_open else f"{fewer}, from public knowledge"
+        yield Finding(severity="warning", columns=columns, what=cost, way_out=way_out)
+    elif is_binned and size > MANY_BINS:
+        cost = f"{most}{size:,} bins, each with noise of its own"
+        yield Finding(severity="note", columns=columns, what=cost, way_out=f"{fewer} if less detail will do")
+
+
+def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
+    for (first, n_first), (second, n_second) in combinations(zip(domain.attributes, domain.shape, strict=True), 2):
+        if (n_cells := n_first * n_second) <= LARGEST_DEFAULT:
+            continue
+        most = "up to " if {first, second} & is_open else ""
+        if n_cells > MAX_CELLS:
+            what = f"above the {MAX_CELLS:,} that can be counted: a recipe that asks for them fails"
+        else:
+            what = f"above {LARGEST_DEFAULT:,}: left out of the default workload"
+        what = f"{most}{n_cells:,} cells, {what}" + (" if there are so many" if most else "")
+        way_out = "use fewer levels or bins, or do without how the two depend on each other"
+        yield Finding(severity="warning", columns=(first, second), what=what, way_out=way_out)
+
+
+def _of_rules(schema: OpenSchema) -> Iterator[Finding]:
+    required = {column.name for column in schema.columns if isinstance(column, Column) and column.required}
+    for rule in schema.rules:
+        if "determines" in rule:
+            fine, coarse = rule["determines"]
+            unless = "" if fine in required else f", except where {fine!r} is missing"
+            what = f"redundant: a rule says that it follows from {fine!r}{unless}"
+            way_out = "leave it out of schema and table and add it to the result, and the others get its budget"
+            yield Finding(severity="note", columns=(coarse,), what=what, way_out=way_out)
+
+
+def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:
+    most = DirectEstimator.max_cells
+    if domain.size() > most:
+        digits = sum(map(log10, domain.shape))  # the number itself may have thousands of digits
+        about = "at most" if at_most else "about"
+        what = f"all columns together have {about} 10^{digits:.0f} cells: engine direct takes {most:,}"
+        yield Finding(severity="note", columns=(), what=what, way_out="use another engine, such as the default")
+
+
+def _of_learning(schema: OpenSchema, domain_share: float) -> Iterator[Finding]:
+    if n_thresholds := takes_thresholds(schema):
+        which = "one column" if n_thresholds == 1 else f"{n_thresholds} columns"
+        what = f"{100 * domain_share:g} % of delta is spent on the thresholds of {which} of which something is learnt"
+        way_out = 'declare levels, or set "bins" or "binning": "equal-width", and all of it makes for less noise'
+        yield Finding(severity="note", columns=(), what=what, way_out=way_out)
+    if not is_gaussian(schema):
+        columns = tuple(column.name for column in schema.open_columns if not is_gaussian(OpenSchema((column,))))
+        for name in columns:
+            what = "binning 'privtree' is not Gaussian: the run is accounted by zcdp, for which all noise is larger"
+            yield Finding(severity="note", columns=(name,), what=what, way_out="use 'quantiles' unless you need it")
+
+
+def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[Finding]:
+    """What a guess of the number of rows is too small for."""
+    for question in asked:
+        least = question.least_records
+        if rows is None or least is None or least * LOST <= rows:
+            continue
+        if question.about == "levels":
+            lost, declare = "most levels may be lost", "levels"
+            what = f"a level needs about {least:,.0f} records to be found, and there are {rows:,}: {lost}"
+        elif question.about == "bounds":
+            lost, declare = "bounds may be too narrow", "bounds"
+            what = f"a range needs about {least:,.0f} records to be seen, and there are {rows:,}: {lost}"
+        else:
+            continue
+        way_out = f"declare {declare} that are public, leave fewer columns open, or give more budget"
+        yield Finding(severity="warning", columns=(question.column,), what=what, way_out=way_out)
+
+
+def finding_lines(findings: Sequence[Finding]) -> list[str]:
+    """A line for each finding; one for all columns of which the same is to be said."""
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        of_pair = finding.columns if len(finding.columns) > 1 else ()
+        alike.setdefault((finding.severity, finding.what, finding.way_out, *of_pair), []).append(finding)
+    return [_line(group) for group in alike.values()]
+
+
+def _line(group: Sequence[Finding]) -> str:
+    names = ", ".join(repr(finding.columns[0]) for finding in group[:MOST_NAMES] if len(group) > 1)
+    more = f" and {len(group) - MOST_NAMES} more" if len(group) > MOST_NAMES else ""
+    first = group[0]
+    return f"{first.severity}: {names}{more}: {first.what}; {first.way_out}" if names else str(first)

@@ -1,0 +1,124 @@
+"""Drawing a table from a calibrated junction tree, clique by clique from the root.
+
+Each clique draws the attributes that its parent does not have, given those that it has. All rows
+with the same given values form a group. Randomised rounding gives every cell of a group the
+floor of its expected number of rows and spreads the remainder by systematic sampling (one
+uniform offset a group along the running sum): each count is within one of what is expected in its
+group, right on average, and 0 where the weight is 0. Sums over many groups add up such errors,
+like the square root of the number of groups: far below what independent draws would give as long
+as groups have more than a few rows. Which rows of a group get which value is a fresh random permutation: without
+it, columns that follow each other would be falsely correlated.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.inference.arrays import Array, IntArray, compact, stable_order
+
+_CHUNK_CELLS = 1 << 18
+
+
+def draw_values(
+    table: Array, groups: NDArray[np.integer], *, generator: np.random.Generator, rounding: bool
+) -> NDArray[Any]:
+    """Draw a value for each row, given the group that the row is in.
+
+    Parameters
+    ----------
+    table
+        Non-negative weights of shape ``(n_groups, n_values)``, normalised here by group.
+    groups
+        Group of each row, shape ``(n_rows,)``.
+    generator
+        Source of (seeded, not private) randomness.
+    rounding
+        Randomised rounding if true, independent draws if not.
+
+    Returns
+    -------
+    Values ``0 .. n_values - 1``, shape ``(n_rows,)``, in the smallest type that holds them. Beyond
+    that, memory is about 30 bytes a row, whatever the size of the table.
+    """
+    n_groups, n_values = table.shape
+    return draw_by_group(
+        lambda rows: table[groups[rows]],
+        groups,
+        n_groups,
+        n_values,
+        generator=generator,
+        draw=round_counts if rounding else draw_counts,
+    )
+
+
+def draw_by_group(
+    weights: Callable[[IntArray], Array],
+    groups: NDArray[np.integer],
+    n_groups: int,
+    n_values: int,
+    *,
+    generator: np.random.Generator,
+    draw: Callable[..., IntArray],
+) -> NDArray[Any]:
+    """Draw a value for each row as `draw_values` does, from weights that are asked for a few groups at a time.
+
+    Parameters
+    ----------
+    weights
+        Given positions of rows, each of another group, the weights of values in each, not normalised.
+    draw
+        `round_counts` or `draw_counts`.
+    """
+    rows = generator.permutation(groups.size)
+    if n_groups > 1:
+        rows = rows[stable_order(groups[rows], n_groups)]
+    in_order = groups[rows]
+    starts = np.flatnonzero(np.append(groups.size > 0, in_order[1:] != in_order[:-1]))
+    ends = np.append(starts[1:], groups.size)
+    levels = compact(np.arange(n_values), n_values)
+    drawn = np.empty(groups.size, dtype=levels.dtype)
+    step = max(_CHUNK_CELLS // n_values, 1)
+    for first in range(0, starts.size, step):
+        start, end = starts[first : first + step], ends[first : first + step]
+        counts = draw(_reachable(weights(rows[start])), end - start, generator=generator)
+        drawn[start[0] : end[-1]] = np.repeat(np.tile(levels, start.size), counts.ravel())
+    values = np.empty_like(drawn)
+    values[rows] = drawn
+    return values
+
+
+def _reachable(table: Array) -> Array:
+    """Weights where no group is without any: none is reached but up to rounding error; its rows are spread evenly."""
+    possible = table.any(axis=1, keepdims=True)
+    return table if possible.all() else np.where(possible, table, 1.0)
+
+
+def round_counts(table: Array, totals: IntArray, *, generator: np.random.Generator) -> IntArray:
+    """Integer counts within one of their expectation, unbiased, whose rows sum to ``totals``.
+
+    Parameters
+    ----------
+    table
+        Weights of shape ``(n_groups, n_values)``, in each row some above 0.
+    totals
+        Shape ``(n_groups,)``.
+    """
+    offsets = generator.random(len(totals))[:, None]
+    running = np.cumsum(table, axis=1)
+    running /= running[:, -1:]  # exactly 1 from the last possible value on
+    running *= totals[:, None]
+    running += offsets
+    counts = np.minimum(running.astype(np.int64), totals[:, None])
+    return np.diff(counts, axis=1, prepend=0)
+
+
+def draw_counts(table: Array, totals: IntArray, *, generator: np.random.Generator) -> IntArray:
+    """Multinomial counts; parameters as in `round_counts`."""
+    # The last value gets what rounding error leaves over, so it must not be an impossible one.
+    order = np.argsort(table, axis=1)
+    shares = np.take_along_axis(table / table.sum(axis=1, keepdims=True), order, axis=1)
+    counts = np.empty(table.shape, dtype=np.int64)
+    np.put_along_axis(counts, order, generator.multinomial(totals, shares), axis=1)
+    return counts

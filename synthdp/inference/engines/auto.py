@@ -1,0 +1,70 @@
+"""Choosing an engine by what the measurements need: exact while that fits, approximate beyond."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, final
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.model import Model, Progress
+from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
+from synthdp.measurement import LinearMeasurement
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AutoEstimator(Estimator):
+    """The graphical model while its junction tree is small enough, else local consistency.
+
+    The graphical model finds the exact maximum-likelihood solution but grows with the junction
+    tree, which explodes on dense sets of cliques; local consistency grows with the measured
+    marginals only. The choice and its reason are in ``model.choice`` and in the certificate.
+
+    Parameters
+    ----------
+    max_cells
+        Largest junction tree that the graphical model may use; a fit needs about 32 bytes a cell.
+    is_rough
+        Whether models only steer a selection, so that engines may stop sooner.
+    """
+
+    name: ClassVar[str] = "auto"
+    max_cells: int = 10_000_000
+    is_rough: bool = False
+
+    def choose(
+        self, domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
+    ) -> tuple[Estimator, str]:
+        """The engine for these measurements, and why."""
+        cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
+        n_cells = JunctionTree.covering(domain, cliques).n_cells()
+        size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
+        if n_cells <= self.max_cells:
+            exact = GraphicalModelEstimator(max_cells=self.max_cells)
+            return exact, f"{exact.name}: {size}, at most {self.max_cells} are allowed"
+        approximate = LocalConsistencyEstimator()
+        return approximate, f"{approximate.name}: {size}, more than the {self.max_cells} that are allowed"
+
+    def rough(self) -> "AutoEstimator":
+        """The same choice between engines with looser stopping rules."""
+        return replace(self, is_rough=True)
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> Model:
+        """Fit with the engine of choice; see `Estimator.estimate`."""
+        check_problem(domain, measurements, constraints)
+        engine, reason = self.choose(domain, measurements, constraints)
+        engine = engine.rough() if self.is_rough else engine
+        model = engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
+        model.choice = reason
+        return model

@@ -1,0 +1,91 @@
+"""The generative-network engine (GEM): a neural network that turns noise into product distributions [2106.07153].
+
+The network's input is a fixed table of Gaussian noise with one row a component; its output, a
+softmax for each attribute, are the components of a mixture of equal weights. So the model is that
+of the mixture engines, and so are loss, gradients by the components and driver; what differs is
+that the components hang together through the network's weights, which are what is fitted.
+
+Differences from the paper: the inputs are drawn once, which makes the objective (and the model)
+deterministic; the gradient is exact; and the driver keeps the best weights that it met and halves
+the learning rate when it stalls, where the paper averages weights over the last iterations.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference.engines.mixture_fit import ComponentEstimator
+from synthdp.inference.model import Model
+from synthdp.inference.models.mixture_model import MixtureModel
+from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.inference.products.array_backend import ArrayBackend
+from synthdp.inference.products.network_form import NetworkForm
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GenerativeNetworkEstimator(ComponentEstimator):
+    """Neural network that generates a mixture of product distributions (GEM) [2106.07153].
+
+    The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
+    Constraints are a price on forbidden records in the fit; every drawn row keeps to them exactly.
+    A warm start begins at the components of an earlier mixture (of any engine) with as many of
+    them: the network, new, learns what to change.
+
+    Parameters
+    ----------
+    n_components
+        Number of inputs, and with them of product distributions.
+    n_inputs
+        Numbers in each input.
+    hidden
+        Widths of the hidden layers, one or more.
+    driver
+        The optimiser and its stopping rule.
+    seed
+        Seed of inputs and initial weights; it is post-processing, so it costs no privacy.
+    device
+        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
+        which iterations may blow up.
+    max_cells
+        Refuse problems with more numbers than this in the table of components (``n_components``
+        times the levels of all attributes) and the measured marginals together. A fit needs about
+        120 bytes for each of them and 0.4 GB for temporary tables.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range or the device is unknown.
+
+    >>> import numpy as np
+    >>> from synthdp.measurement import LinearMeasurement
+    >>> domain = Domain(("a", "b"), (2, 2))
+    >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.1)
+    >>> model = GenerativeNetworkEstimator(n_components=20, hidden=(16,)).estimate(domain, [noisy])
+    >>> model.marginal(("b",)).values.round().tolist()
+    [40.0, 60.0]
+    """
+
+    name: ClassVar[str] = "generative-network"
+    n_inputs: int = 64
+    hidden: tuple[int, ...] = (128, 128)
+    driver: AdaptiveDescent = field(default_factory=lambda: AdaptiveDescent(learning_rate=0.003))
+
+    def __post_init__(self) -> None:
+        if self.n_inputs < 1:
+            raise ParameterError(f"n_inputs is {self.n_inputs}; give 1 or more")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ParameterError(f"hidden is {self.hidden}; give one width or more, each at least 1")
+        super().__post_init__()
+
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> NetworkForm:
+        return NetworkForm(
+            domain,
+            backend,
+            n_components=self.n_components,
+            n_inputs=self.n_inputs,
+            hidden=self.hidden,
+            seed=self.seed,
+            reproduce=isinstance(warm_start, MixtureModel),
+        )

@@ -1,0 +1,111 @@
+"""The GUM engine: a table of records, updated step by step until it matches the marginals [PrivSyn].
+
+The noisy marginals are first made consistent (`LocalConsistencyEstimator`; the paper averages
+them attribute by attribute instead). A table drawn from a tree of them is then moved towards all
+of them (`RecordMoves`). Unlike pseudo-marginals, the result is a distribution: the table's own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, final
+
+import numpy as np
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
+from synthdp.inference.models.weighted_rows import RecordModel
+from synthdp.inference.optimisers.dual_newton import DualNewton
+from synthdp.inference.rows.record_moves import RecordMoves, Records
+from synthdp.measurement import LinearMeasurement
+
+_FEWEST_RECORDS, _MOST_RECORDS = 20_000, 1_000_000
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RecordUpdateEstimator(Estimator):
+    """A table of records whose marginals come close to the noisy ones.
+
+    Parameters
+    ----------
+    seed
+        Of the draws and moves: the same measurements and seed give the same records. It costs no privacy.
+    newton
+        What makes the noisy marginals consistent.
+    shrinkage
+        Whether noisy counts are first drawn to what smaller tables say (see `LocalConsistencyEstimator`).
+    moves
+        How records are moved, and when to stop.
+    n_records
+        Number of records, at least 1; None: the estimated total, but 20,000 to 1,000,000.
+    max_cells
+        Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell.
+    """
+
+    name: ClassVar[str] = "gum"
+    seed: int = 0
+    newton: DualNewton = field(default_factory=DualNewton)
+    shrinkage: bool = True
+    moves: RecordMoves = field(default_factory=RecordMoves)
+    n_records: int | None = None
+    max_cells: int = 50_000_000
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> RecordModel:
+        """Fit the model; see `Estimator.estimate`. A warm start's records are moved on."""
+        consistency = LocalConsistencyEstimator(newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells)
+        wanted = consistency.estimate(domain, measurements, constraints=constraints)
+        generator = np.random.default_rng(self.seed)
+        records = self._start(wanted, warm_start, generator)
+        n_iterations, converged = self.moves.move(
+            records,
+            wanted.targets(),
+            domain=domain,
+            constraints=constraints,
+            generator=generator,
+            progress=progress,
+        )
+        status = FitStatus(converged=converged and wanted.status.converged, n_iterations=n_iterations, loss=0.0)
+        weights = np.full(records.shape[1], 1.0 / records.shape[1])
+        model = RecordModel(
+            domain=domain,
+            records=records,
+            weights=weights,
+            total=wanted.total,
+            status=status,
+            constraints=constraints,
+        )
+        return model.with_status(replace(status, loss=_loss(model, measurements)))
+
+    def _start(self, wanted: PseudoMarginalModel, warm_start: Model | None, generator: np.random.Generator) -> Records:
+        if self.n_records is not None and self.n_records < 1:
+            raise ParameterError(f"n_records is {self.n_records}; give 1 or more")
+        n_records = self.n_records or int(np.clip(round(wanted.total), _FEWEST_RECORDS, _MOST_RECORDS))
+        if not isinstance(warm_start, RecordModel):
+            return wanted.tree_records(n_records, generator=generator)
+        if warm_start.domain != wanted.domain:
+            raise ParameterError(
+                "warm_start: it is over another domain; give a model over the same attributes and sizes"
+            )
+        return wanted.possible_records(
+            warm_start.sample(n_records, seed=int(generator.integers(1 << 62))), generator=generator
+        )
+
+
+def _loss(model: Model, measurements: Sequence[LinearMeasurement]) -> float:
+    loss = MarginalLoss(model.domain, measurements)
+    marginals = [model.marginal(clique).values for clique in loss.cliques]
+    return loss.of_residual(loss.residual(loss.flatten(marginals)))

@@ -1,0 +1,189 @@
+"""The local-consistency engine: pseudo-marginals instead of a distribution [APPGM, 2109.06153].
+
+Where cliques overlap so much that no junction tree fits into memory, one can still ask that the
+marginals agree wherever two cliques overlap. Tables that do make up the local polytope, which
+contains the true marginals. On it the loss is a quadratic programme with closed-form steps
+(`local_polytope`), solved to optimality; the paper's convex belief propagation goes to the same
+optimum step by step. The local polytope takes off less noise than the true marginals' own would;
+an estimated prior makes up for that, and for more (`shrinkage`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.inference.arrays import Array
+from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
+from synthdp.inference.optimisers.dual_newton import DualNewton
+from synthdp.inference.regions.local_polytope import LocalPolytope
+from synthdp.inference.regions.region_graph import RegionGraph
+from synthdp.inference.rows.constraint_repair import possible_cells
+from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk
+from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
+
+_PRIOR_LOSS = 0.01
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LocalConsistencyEstimator(Estimator):
+    """Locally consistent pseudo-marginals that fit noisy ones best, over the region graph of the cliques.
+
+    Regions are the measured cliques, those of constraints, and attributes that are in none of
+    them.
+
+    Parameters
+    ----------
+    newton
+        The optimiser and its stopping rule.
+    shrinkage
+        True: the posterior mode under an estimated prior, independence but for smaller measured cliques
+        (`shrinkage`). The noisier the counts, the more they are drawn to it; marginals are usually nearer
+        to the truth than those of least loss, and dependence that is lost in noise is not made up. False:
+        least loss (maximum likelihood); on decomposable sets of cliques this is the graphical model's.
+        Either is post-processing.
+    max_cells
+        Refuse region graphs with more cells than this; a fit needs about 100 bytes a cell.
+    """
+
+    name: ClassVar[str] = "local-consistency"
+    newton: DualNewton = field(default_factory=DualNewton)
+    shrinkage: bool = True
+    max_cells: int = 50_000_000
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> PseudoMarginalModel:
+        """Fit the model; see `Estimator.estimate`."""
+        check_problem(domain, measurements, constraints)
+        possible = possible_cells(constraints, domain)
+        graph = RegionGraph.covering(domain, [*(measurement.clique for measurement in measurements), *possible])
+        if graph.n_cells() > self.max_cells:
+            raise ModelTooLargeError(
+                f"{self.name}: the regions have {graph.n_cells()} cells, at most {self.max_cells} are allowed; "
+                "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
+            )
+        total = estimate_total(measurements)
+        polytope = LocalPolytope(graph)
+        masks = possible_masks(graph, possible)
+        target, variance = _targets(graph, measurements, masks, total=total, shrinkage=self.shrinkage)
+        # In units of a typical stddev, so that rounding error has a known size.
+        unit = float(np.sqrt(np.median(variance[variance > 0])))
+        start = polytope.join(_known_messages(domain, warm_start)) * unit
+        solution = self.newton.project(
+            polytope, target / unit, variance / unit**2, total=total / unit, start=start, progress=progress
+        )
+        tables = [table * (unit / total) for table in polytope.tables(solution.cells)]
+        shares = dict(zip(graph.regions, tables, strict=True))
+        loss = _loss(domain, measurements, shares, total)
+        return PseudoMarginalModel(
+            domain=domain,
+            tables=shares,
+            messages=polytope.split(solution.messages / unit),
+            constraints=constraints,
+            total=total,
+            status=FitStatus(converged=solution.converged, n_iterations=solution.n_iterations, loss=loss),
+        )
+
+
+def _loss(
+    domain: Domain, measurements: Sequence[LinearMeasurement], tables: Mapping[Clique, Array], total: float
+) -> float:
+    loss = MarginalLoss(domain, measurements)
+    marginals = [total * tables.get(clique, np.ones(())) for clique in loss.cliques]
+    return loss.of_residual(loss.residual(loss.flatten(marginals)))
+
+
+def _known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:
+    if not isinstance(warm_start, PseudoMarginalModel):
+        return {}
+    if warm_start.domain != domain:
+        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
+    return warm_start.messages
+
+
+def possible_masks(graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+    """For each region the cells that constraints allow, in it and in regions that it meets.
+
+    Raises
+    ------
+    ParameterError
+        If constraints contradict each other so far that a region has no possible cell.
+    """
+    masks = []
+    for region in graph.regions:
+        mask = np.ones(graph.domain.project(region).shape, dtype=np.bool_)
+        for clique, allowed in possible.items():
+            if set(clique) <= set(region):
+                mask &= allowed.reshape([graph.domain[name] if name in clique else 1 for name in region])
+        masks.append(mask)
+    changed = bool(possible)
+    while changed:
+        changed = False
+        for joint in graph.joints:
+            supports = [_support(masks[i], graph.regions[i], joint.clique) for i in joint.regions]
+            shared = np.logical_and.reduce([np.ravel(support) for support in supports])
+            if not shared.any():
+                raise ParameterError("constraints: together they leave no possible row; loosen them")
+            for i, support in zip(joint.regions, supports, strict=True):
+                if shared.sum() < support.sum():
+                    masks[i] &= shared.reshape(support.shape)
+                    changed = True
+    return masks
+
+
+def _support(mask: NDArray[np.bool_], region: Clique, clique: Clique) -> NDArray[np.bool_]:
+    """Which cells of a part of a region are possible, shaped to broadcast to the region."""
+    summed = tuple(axis for axis, name in enumerate(region) if name not in clique)
+    return np.asarray(mask.any(axis=summed, keepdims=True))
+
+
+def _targets(
+    graph: RegionGraph,
+    measurements: Sequence[LinearMeasurement],
+    masks: Sequence[NDArray[np.bool_]],
+    *,
+    total: float,
+    shrinkage: bool,
+) -> tuple[Array, Array]:
+    """Wanted counts and their variances, regions end to end; impossible cells have variance 0.
+
+    Regions that nobody measured are drawn to their prior, so weakly that all they could add to
+    the loss is a hundredth: the chi-squared distance stands in for relative entropy.
+    """
+    measured = {measurement.clique: measurement for measurement in combined_measurements(graph.domain, measurements)}
+    shares = one_way_shares(graph.domain, list(measured.values()), total=total)
+    possible = dict(zip(graph.regions, masks, strict=True))
+    targets: dict[Clique, Array] = {}
+    variances: dict[Clique, Array] = {}
+    for region in sorted(graph.regions, key=len):  # priors are made of smaller tables
+        known = {clique: targets[clique] for clique in targets if clique in measured} if shrinkage else {}
+        prior = total * expected_shares(region, possible[region], shares, known)
+        if region not in measured:
+            target, variance = prior, 0.5 * total / _PRIOR_LOSS * prior
+        else:
+            target, variance = measured[region].values, measured[region].variance
+            if shrinkage:
+                target, variance = shrunk(target, variance, prior)
+        targets[region], variances[region] = target, np.where(possible[region], variance, 0.0)
+    return _flat(graph, targets), _flat(graph, variances)
+
+
+def _flat(graph: RegionGraph, tables: Mapping[Clique, Array]) -> Array:
+    return np.concatenate([tables[region].ravel() for region in graph.regions])

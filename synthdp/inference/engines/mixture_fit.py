@@ -1,0 +1,253 @@
+"""Fitting a mixture of products to noisy marginals, whatever form its components are written in."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.inference.arrays import Array
+from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.models.mixture_model import MixtureModel
+from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.inference.products.array_backend import DEVICES, ArrayBackend, DeviceArray
+from synthdp.inference.products.component_forms import ComponentForm
+from synthdp.inference.products.product_components import ProductComponents, attribute_rows
+from synthdp.inference.rows.constraint_repair import check_some_row_is_possible, possible_cells
+from synthdp.measurement import LinearMeasurement, estimate_total
+
+_FORBIDDEN_SHARE = 1e-3
+_MOST_RISES = 5
+_SCATTER = 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentEstimator(Estimator):
+    """What the mixture engines share: everything but the form of their parameters.
+
+    Parameters
+    ----------
+    n_components
+        Number of product distributions.
+    driver
+        The optimiser and its stopping rule.
+    seed
+        Seed of the starting point.
+    device
+        Where the arrays live, see `ArrayBackend`.
+    max_cells
+        Most numbers in the table of components and in the measured marginals together.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range or the device is unknown.
+    """
+
+    n_components: int = 400
+    driver: AdaptiveDescent
+    seed: int = 0
+    device: str = "numpy"
+    max_cells: int = 50_000_000
+
+    def __post_init__(self) -> None:
+        if self.n_components < 1:
+            raise ParameterError(f"n_components is {self.n_components}; give 1 or more")
+        if self.device not in DEVICES:
+            raise ParameterError(f"device is {self.device!r}; choose one of {', '.join(DEVICES)}")
+
+    @abstractmethod
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> ComponentForm:
+        """How this engine writes its components."""
+
+    def check_domain(self, domain: Domain) -> None:
+        """Raise `ModelTooLargeError` if the table of components alone has more than ``max_cells`` numbers."""
+        self._check_size(domain)
+
+    def _check_size(self, domain: Domain, n_measured: int = 0) -> None:
+        n_cells = self.n_components * sum(domain.shape) + n_measured
+        if n_cells > self.max_cells:
+            raise ModelTooLargeError(
+                f"{self.name}: components and measured marginals have {n_cells} cells, "
+                f"at most {self.max_cells} are allowed; use fewer n_components or smaller cliques, or raise max_cells"
+            )
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> MixtureModel:
+        """Fit the model; see `Estimator.estimate`."""
+        check_problem(domain, measurements, constraints)
+        check_some_row_is_possible(constraints, domain)
+        allowed = possible_cells(constraints, domain)
+        cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(allowed)
+        self._check_size(domain, sum(map(domain.size, cliques)))
+        backend = ArrayBackend(self.device)
+        form = self._form(domain, backend, warm_start)
+        loss, total = MarginalLoss(domain, measurements), estimate_total(measurements)
+        target = _target(loss, domain, allowed)
+        objective = _Objective(target, ProductComponents(domain, target.cliques, backend), form, backend, total)
+        levels, weights, driver = self._start(domain, target, measurements, warm_start)
+        start = form.parameters((backend.array(levels), backend.array(weights)))
+        best, status = _descend(objective, start, driver, loss.n_cells, backend, progress)
+        proper = form.proper(form.components(best))
+        levels, weights = (backend.to_numpy(part) for part in proper)
+        flat = backend.to_numpy(objective.products.marginals(*proper))[: loss.n_cells]
+        final_loss = loss.of_residual(loss.residual(total * flat))
+        return MixtureModel(
+            domain=domain,
+            levels=levels,
+            weights=weights,
+            total=total,
+            status=FitStatus(converged=status.converged, n_iterations=status.n_iterations, loss=final_loss),
+            constraints=constraints,
+        )
+
+    def _start(
+        self, domain: Domain, target: "_Target", measurements: Sequence[LinearMeasurement], warm_start: Model | None
+    ) -> tuple[Array, Array, AdaptiveDescent]:
+        """Components and weights to start from, and the driver that suits them."""
+        known = {name for clique in target.cliques for name in clique}
+        levels = _random_levels(domain, measurements, known, self.n_components, np.random.default_rng(self.seed))
+        if not isinstance(warm_start, MixtureModel):
+            return levels, np.full(self.n_components, 1 / self.n_components), self.driver
+        if warm_start.domain != domain:
+            raise ParameterError(
+                "warm_start: it is over another domain; give a model over the same attributes and sizes"
+            )
+        if len(warm_start.weights) != self.n_components:
+            raise ParameterError(
+                f"warm_start: it has {len(warm_start.weights)} components, this engine {self.n_components}; "
+                "give a model with as many"
+            )
+        for rows in attribute_rows(domain).values():
+            # An attribute that the earlier model knew nothing of needs a start that tells components apart.
+            if np.ptp(warm_start.levels[rows]) > 1e-9:
+                levels[rows] = warm_start.levels[rows]
+        return levels, warm_start.weights, replace(self.driver, learning_rate=self.driver.learning_rate / 4)
+
+
+class _Target(NamedTuple):
+    """The cells to fit: noisy counts, their weights, and 1 for each forbidden cell."""
+
+    cliques: list[Clique]
+    noisy: Array
+    weights: Array
+    forbidden: Array
+
+
+def _target(loss: MarginalLoss, domain: Domain, allowed: Mapping[Clique, NDArray[np.bool_]]) -> _Target:
+    """The cells of the measured cliques, then those of other cliques that constraints speak of."""
+    cliques = list(dict.fromkeys([*loss.cliques, *allowed]))
+    forbidden = [~allowed[clique].ravel() if clique in allowed else np.zeros(domain.size(clique)) for clique in cliques]
+    by_cell = np.concatenate(forbidden).astype(np.float64)
+    more = np.zeros(by_cell.size - loss.n_cells)
+    noisy = -loss.residual(np.zeros(loss.n_cells))
+    return _Target(cliques, np.append(noisy, more), np.append(loss.weights, more), by_cell)
+
+
+@final
+class _Objective:
+    """The loss plus the price of forbidden records, and its gradient by the parameters.
+
+    The price is in proportion to the number of forbidden records, so that many little shares do
+    not slip through as they would through squares. At first a record costs what a cell's noise
+    of one standard deviation would gain by it.
+    """
+
+    def __init__(
+        self, target: _Target, products: ProductComponents, form: ComponentForm, backend: ArrayBackend, total: float
+    ) -> None:
+        self.products = products
+        self.form = form
+        self.price = float(np.sqrt(target.weights.max(initial=0.0)))
+        self._total = total
+        self._noisy, self._weights, self._forbidden = (backend.array(part) for part in target[1:])
+
+    def __call__(self, parameters: DeviceArray) -> tuple[float, DeviceArray]:
+        components = self.form.components(parameters)
+        counts = self._total * self.products.marginals(*components)
+        residual = counts - self._noisy
+        weighted = self._weights * residual
+        value = 0.5 * float(weighted @ residual) + self.price * float(self._forbidden @ counts)
+        slopes = self.products.gradient(*components, self._total * (weighted + self.price * self._forbidden))
+        return value, self.form.pullback(components, slopes)
+
+    def forbidden_share(self, parameters: DeviceArray) -> float:
+        """Share of the mixture that is in forbidden cells."""
+        return float(self._forbidden @ self.products.marginals(*self.form.components(parameters)))
+
+
+def _descend(
+    objective: _Objective,
+    start: DeviceArray,
+    driver: AdaptiveDescent,
+    n_cells: int,
+    backend: ArrayBackend,
+    progress: Progress | None,
+) -> tuple[DeviceArray, FitStatus]:
+    """Minimise; while too much is forbidden, again from there at ten times the price.
+
+    A price that is high from the start would drive components apart before they have learned
+    anything, into a poor local minimum.
+    """
+    best, done, most, converged = start, 0, driver.max_iterations, False
+    for rise in range(_MOST_RISES):
+        shifted = None if progress is None else partial(_report, progress, done, most)
+        rate = driver.learning_rate if rise == 0 else driver.learning_rate / 4
+        stage = replace(driver, max_iterations=most - done, learning_rate=rate)
+        best, status = stage.minimise(
+            objective, objective.form.project, best, n_cells=n_cells, backend=backend, progress=shifted
+        )
+        done, converged = done + status.n_iterations, status.converged
+        if done >= most or objective.forbidden_share(best) <= _FORBIDDEN_SHARE:
+            break
+        objective.price *= 10
+    return best, FitStatus(converged=converged, n_iterations=done, loss=status.loss)
+
+
+def _report(progress: Progress, before: int, most: int, done: int, _: int) -> None:
+    progress(before + done, most)
+
+
+def _random_levels(
+    domain: Domain,
+    measurements: Sequence[LinearMeasurement],
+    known: set[str],
+    n_components: int,
+    generator: np.random.Generator,
+) -> Array:
+    """Components scattered around the measured one-way marginals; uniform where nothing is known."""
+    levels = np.empty((sum(domain.shape), n_components))
+    for name, rows in attribute_rows(domain).items():
+        logits = np.log(_one_way(name, domain[name], measurements))[:, None]
+        scatter = _SCATTER * generator.standard_normal((domain[name], n_components))
+        powers = np.exp(logits - logits.max() + (scatter if name in known else 0.0 * scatter))
+        levels[rows] = powers / powers.sum(axis=0)
+    return levels
+
+
+def _one_way(name: str, n_levels: int, measurements: Sequence[LinearMeasurement]) -> Array:
+    """Counts of an attribute's levels, averaged over the marginals that show them, at least 1 each."""
+    weighted, weights = np.zeros(n_levels), np.full(n_levels, 1e-300)
+    for measurement in measurements:
+        if name in measurement.clique:
+            others = tuple(axis for axis, other in enumerate(measurement.clique) if other != name)
+            precision = 1.0 / measurement.variance.sum(axis=others)
+            weighted += precision * measurement.values.sum(axis=others)
+            weights += precision
+    return np.asarray(np.maximum(weighted / weights, 1.0))

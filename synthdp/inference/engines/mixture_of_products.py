@@ -1,0 +1,66 @@
+"""The mixture engine: a weighted sum of product distributions, each written through a softmax.
+
+With equal weights this is the softmax variant of the relaxed tabular method (RAP-softmax), which
+[2106.07153, "Generative networks with the exponential mechanism"] compares with; the weights are
+learned here by default. No part of the fit grows with the size of a junction tree: only the
+measured marginals are ever made, so dense sets of cliques cost no more than others of their size.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+from synthdp.domain import Domain
+from synthdp.inference.engines.mixture_fit import ComponentEstimator
+from synthdp.inference.model import Model
+from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.inference.products.array_backend import ArrayBackend
+from synthdp.inference.products.component_forms import SoftmaxForm
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MixtureEstimator(ComponentEstimator):
+    """Mixture of product distributions that explains noisy marginals [2106.07153].
+
+    The problem is not convex: the fit ends near a good local minimum, which depends on ``seed``.
+    Constraints enter the fit as a price on forbidden records, which leaves little of the
+    mixture impossible (mostly below a thousandth); every drawn row keeps to them exactly.
+
+    Parameters
+    ----------
+    n_components
+        Number of product distributions: more express more, and cost time and memory in proportion.
+    learn_weights
+        False: all components weigh the same.
+    driver
+        The optimiser and its stopping rule.
+    seed
+        Seed of the starting point; it is post-processing, so it costs no privacy.
+    device
+        ``"numpy"``, ``"torch"``, or ``"cuda"`` for torch on a GPU. Results agree to rounding error,
+        which iterations may blow up.
+    max_cells
+        Refuse problems with more numbers than this in the table of components (``n_components``
+        times the levels of all attributes) and the measured marginals together. A fit needs about
+        120 bytes for each of them and 0.4 GB for temporary tables.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range or the device is unknown.
+
+    >>> import numpy as np
+    >>> from synthdp.measurement import LinearMeasurement
+    >>> domain = Domain(("a", "b"), (2, 2))
+    >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
+    >>> model = MixtureEstimator(n_components=10).estimate(domain, [noisy])
+    >>> model.marginal(("b",)).values.round(1).tolist()
+    [40.0, 60.0]
+    """
+
+    name: ClassVar[str] = "mixture-of-products"
+    learn_weights: bool = True
+    driver: AdaptiveDescent = field(default_factory=lambda: AdaptiveDescent(learning_rate=0.3))
+
+    def _form(self, domain: Domain, backend: ArrayBackend, warm_start: Model | None) -> SoftmaxForm:  # noqa: ARG002
+        return SoftmaxForm(domain, backend, learn_weights=self.learn_weights)

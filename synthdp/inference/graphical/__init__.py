@@ -1,0 +1,1 @@
+"""Graphical models: belief propagation, marginals, completion and sampling on a junction tree."""

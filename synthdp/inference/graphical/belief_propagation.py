@@ -1,0 +1,178 @@
+"""Exact belief propagation on a junction tree [Lauritzen & Spiegelhalter 1988; Hugin]."""
+
+from collections.abc import Sequence
+from math import log, prod
+from typing import NamedTuple, final
+
+import numpy as np
+
+from synthdp.errors import ParameterError
+from synthdp.inference.arrays import Array, Axes
+from synthdp.inference.graphical.arithmetic import Arithmetic, LinearArithmetic, LogArithmetic, UnderflowDetected
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+
+class Beliefs(NamedTuple):
+    """The marginal of each clique of a tree, each summing to 1, and the logarithm of the normaliser."""
+
+    tables: list[Array]
+    log_partition: float
+
+
+class _Edge(NamedTuple):
+    """How a clique exchanges messages with its parent: axes to sum out, shapes to broadcast to."""
+
+    parent: int
+    summed_up: Axes
+    shape_in_parent: tuple[int, ...]
+    summed_down: Axes
+    shape_in_child: tuple[int, ...]
+    log_summed: float
+
+
+@final
+class BeliefPropagation:
+    """Belief propagation over one tree; all index work is done once, at construction.
+
+    Parameters
+    ----------
+    tree
+        The junction tree.
+    """
+
+    def __init__(self, tree: JunctionTree) -> None:
+        self.tree = tree
+        self._shapes = [tree.domain.project(clique).shape for clique in tree.cliques]
+        self._edges = [_edge(tree, child) for child in range(1, len(tree.cliques))]
+        self._orders: dict[tuple[tuple[int, ...], ...], list[tuple[int, int]]] = {}
+
+    def beliefs(self, log_potentials: Sequence[Sequence[Array]]) -> Beliefs:
+        """Clique marginals of the distribution ``exp(sum of log potentials) / Z``.
+
+        Parameters
+        ----------
+        log_potentials
+            For each clique of the tree any number of arrays that broadcast to its shape;
+            -inf marks impossible cells.
+
+        Raises
+        ------
+        ParameterError
+            If no cell of the joint table is possible, or a potential is nan or +inf.
+        """
+        try:
+            return self._run(log_potentials, LinearArithmetic())
+        except UnderflowDetected:
+            return self._run(log_potentials, LogArithmetic())
+
+    def largest(self, log_potentials: Sequence[Sequence[Array]]) -> float:
+        """The largest sum of log potentials of any cell of the joint table; see `beliefs`."""
+        tables = [np.zeros(shape) for shape in self._shapes]
+        for table, potentials in zip(tables, log_potentials, strict=True):
+            for potential in potentials:
+                np.add(table, potential, out=table)
+        for child in range(len(tables) - 1, 0, -1):  # children before parents
+            edge = self._edges[child - 1]
+            tables[edge.parent] += np.max(tables[child], axis=edge.summed_up).reshape(edge.shape_in_parent)
+        return float(tables[0].max())
+
+    def _run(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> Beliefs:
+        factors, log_partition = self._start(log_potentials, arithmetic)
+        tables: list[Array] = [np.empty(0)] * len(factors)
+        collected, drops = [], [0.0] * len(tables)
+        for child in range(len(tables) - 1, 0, -1):  # children before parents
+            edge = self._edges[child - 1]
+            tables[child] = self._product(factors[child], self._shapes[child], arithmetic)
+            message = arithmetic.summed(tables[child], edge.summed_up)
+            collected.append(message)
+            size = _log_size(message, arithmetic, edge.log_summed, drops, child, edge.parent)
+            log_partition += size
+            factors[edge.parent].append(arithmetic.scaled(message, size).reshape(edge.shape_in_parent))
+        tables[0] = self._product(factors[0], self._shapes[0], arithmetic)
+        total = arithmetic.summed(tables[0], tuple(range(tables[0].ndim)))
+        size = _log_size(total, arithmetic, log(tables[0].size), drops, 0, 0)
+        tables[0] = arithmetic.scaled(tables[0], size)
+        for child in range(1, len(tables)):  # parents before children
+            edge = self._edges[child - 1]
+            wanted = arithmetic.summed(tables[edge.parent], edge.summed_down)
+            correction = arithmetic.quotient(wanted, collected.pop()).reshape(edge.shape_in_child)
+            tables[child] = arithmetic.product(tables[child], correction)
+        return Beliefs([arithmetic.to_linear(table) for table in tables], log_partition + size)
+
+    def _start(
+        self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic
+    ) -> tuple[list[list[Array]], float]:
+        """The factors of each clique, with cells of at most 1, and the logarithm of what was divided out."""
+        factors, log_scale = [], 0.0
+        for potentials in log_potentials:
+            mine = []
+            for potential in potentials:
+                largest = float(np.maximum.reduce(potential, axis=None))
+                if not np.isfinite(largest):
+                    raise _impossible() if largest == -np.inf else _not_finite()
+                log_scale += largest
+                mine.append(arithmetic.from_log(potential - largest))
+            factors.append(mine)
+        return factors, log_scale
+
+    def _product(self, factors: Sequence[Array], shape: tuple[int, ...], arithmetic: Arithmetic) -> Array:
+        """The product of a clique's factors, in an order that keeps what is on the way to it small."""
+        if len(factors) == 1 and factors[0].shape == shape:
+            return factors[0]
+        shapes = tuple(factor.shape for factor in factors)
+        if shapes not in self._orders:
+            self._orders[shapes] = _order(shapes)
+        waiting: list[Array] = list(factors)
+        for i, j in self._orders[shapes]:
+            waiting[i] = arithmetic.product(waiting[i], waiting.pop(j))
+        if waiting and waiting[0].shape == shape:
+            return waiting[0]
+        ones = arithmetic.from_log(np.zeros(shape))
+        return arithmetic.product(ones, waiting[0]) if waiting else ones
+
+
+def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Which pair to multiply next, until one is left; the result takes the place of the first: smallest first."""
+    waiting, order = list(shapes), []
+    while len(waiting) > 1:
+        pairs = [(i, j) for j in range(len(waiting)) for i in range(j)]
+        i, j = min(pairs, key=lambda pair: prod(map(max, waiting[pair[0]], waiting[pair[1]])))
+        waiting[i] = tuple(map(max, waiting[i], waiting.pop(j)))
+        order.append((i, j))
+    return order
+
+
+def _log_size(
+    message: Array, arithmetic: Arithmetic, log_summed: float, drops: list[float], child: int, parent: int
+) -> float:
+    """Logarithm of a message's largest cell; keeps book of how far it fell below the largest it could be."""
+    size = arithmetic.log_largest(message)
+    drop = drops[child] + log_summed - size
+    if drop > arithmetic.deepest_drop:
+        raise UnderflowDetected
+    if size == -np.inf:
+        raise _impossible()
+    drops[parent] = max(drops[parent], drop)
+    return size
+
+
+def _edge(tree: JunctionTree, child: int) -> _Edge:
+    parent = tree.parents[child]
+    separator = set(tree.separators[child])
+    above, below = tree.cliques[parent], tree.cliques[child]
+    return _Edge(
+        parent=parent,
+        summed_up=tuple(axis for axis, name in enumerate(below) if name not in separator),
+        shape_in_parent=tuple(tree.domain[name] if name in separator else 1 for name in above),
+        summed_down=tuple(axis for axis, name in enumerate(above) if name not in separator),
+        shape_in_child=tuple(tree.domain[name] if name in separator else 1 for name in below),
+        log_summed=log(tree.domain.size(name for name in below if name not in separator)),
+    )
+
+
+def _impossible() -> ParameterError:
+    return ParameterError("potentials: every cell of the joint table is impossible; loosen the constraints")
+
+
+def _not_finite() -> ParameterError:
+    return ParameterError("potentials: they hold nan or +inf; give finite numbers or -inf")

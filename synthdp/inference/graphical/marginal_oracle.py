@@ -1,0 +1,111 @@
+"""Marginals of the measured cliques as a function of their potentials, over a junction tree."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference.arrays import Array
+from synthdp.inference.graphical.belief_propagation import BeliefPropagation
+from synthdp.inference.graphical.clique_groups import grouped
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+
+@final
+class MarginalOracle:
+    """Marginals of given cliques as a function of potentials on the same cliques.
+
+    Parameters
+    ----------
+    tree
+        A junction tree that covers the cliques.
+    cliques
+        Cliques in the order of the domain.
+
+    Raises
+    ------
+    ParameterError
+        If a clique is in none of the tree's.
+    """
+
+    def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
+        self._propagation = BeliefPropagation(tree)
+        self._n_cliques = len(cliques)
+        homes = [tree.position_of(clique) for clique in cliques]
+        if None in homes:
+            raise ParameterError("cliques: one is in no clique of the junction tree; give a tree that covers them all")
+        self._groups: list[list[_GroupPlan]] = []
+        for home, members in enumerate(tree.cliques):
+            inside = [i for i, position in enumerate(homes) if position == home]
+            groups = grouped(tree.domain, members, [cliques[i] for i in inside])
+            self._groups.append(
+                [
+                    _GroupPlan(
+                        _inside(tree.domain, group.clique, members),
+                        tree.domain.project(group.clique).shape,
+                        [(inside[i], _inside(tree.domain, cliques[inside[i]], group.clique)) for i in group.members],
+                    )
+                    for group in groups
+                ]
+            )
+
+    def beliefs(self, log_potentials: Sequence[Array]) -> list[Array]:
+        """Marginal of each clique of the tree, each summing to 1."""
+        return self._propagation.beliefs(self._by_home(log_potentials)).tables
+
+    def largest(self, log_potentials: Sequence[Array]) -> float:
+        """The largest sum of potentials of any record."""
+        return self._propagation.largest(self._by_home(log_potentials))
+
+    def _by_home(self, log_potentials: Sequence[Array]) -> list[list[Array]]:
+        """For each clique of the tree the potentials of its groups, ready to be spread over it."""
+        return [[_group_potential(group, log_potentials) for group in groups] for groups in self._groups]
+
+    def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
+        """Marginal of each given clique, each summing to 1."""
+        found: list[Array] = [np.empty(0)] * self._n_cliques
+        for table, groups in zip(self.beliefs(log_potentials), self._groups, strict=True):
+            for group in groups:
+                sums = _summed(table, group.place)
+                for i, place in group.members:
+                    found[i] = _summed(sums, place)
+        return found
+
+
+class _Place(NamedTuple):
+    """Where a clique lies in a larger one: the axes to sum out, and its shape with an axis of 1 for each of them."""
+
+    summed: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+class _GroupPlan(NamedTuple):
+    """A group of cliques: its place in the tree's clique, its shape, and the members with their places in it."""
+
+    place: _Place
+    shape: tuple[int, ...]
+    members: list[tuple[int, _Place]]
+
+
+def _inside(domain: Domain, clique: Clique, larger: Clique) -> _Place:
+    return _Place(
+        tuple(axis for axis, name in enumerate(larger) if name not in clique),
+        tuple(domain[name] if name in clique else 1 for name in larger),
+    )
+
+
+def _group_potential(group: _GroupPlan, log_potentials: Sequence[Array]) -> Array:
+    """The sum of the members' potentials."""
+    if len(group.members) == 1 and not group.members[0][1].summed:
+        return log_potentials[group.members[0][0]].reshape(group.place.shape)
+    total = np.zeros(group.shape)
+    for i, place in group.members:
+        np.add(total, log_potentials[i].reshape(place.shape), out=total)
+    return total.reshape(group.place.shape)
+
+
+def _summed(table: Array, place: _Place) -> Array:
+    return np.asarray(np.add.reduce(table, axis=place.summed)) if place.summed else table

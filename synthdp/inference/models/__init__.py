@@ -1,0 +1,1 @@
+"""Models: what engines return besides Markov random fields."""

@@ -1,0 +1,229 @@
+"""The model of the mixture engines: a weighted sum of product distributions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.factor import Factor
+from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
+from synthdp.inference.drawing import draw_values
+from synthdp.inference.model import FitStatus, Model, State, Wanted, check_clique, check_sample_size, check_slice
+from synthdp.inference.products.array_backend import ArrayBackend
+from synthdp.inference.products.product_components import ProductComponents, attribute_rows
+from synthdp.inference.rows.constraint_repair import repaired
+from synthdp.inference.rows.partial_records import Given, complete_possibly, slice_constraints
+from synthdp.inference.saving import constraints_from_state, constraints_to_state
+
+_RULED_OUT = -1e6  # beside this a logarithm of a probability above 0 is nothing
+_CHUNK_CELLS = 1 << 21
+
+
+@final
+class MixtureModel(Model):
+    """A mixture of product distributions, given by a table of levels by components.
+
+    ``marginal`` is that of the mixture, which keeps to constraints only nearly; each row of
+    ``sample`` keeps to them exactly. Rows that had to be drawn again are why a sample's marginals
+    may differ from the model's by more than rounding where much of the mixture is impossible.
+
+    Parameters
+    ----------
+    domain
+        The attributes and their sizes.
+    levels
+        Probability of each level in each component, shape ``(n_levels of all attributes,
+        n_components)``: the levels of the first attribute, then those of the next one.
+    weights
+        Share of each component, shape ``(n_components,)``.
+    total
+        Number of records that marginals add up to.
+    status
+        How the fit ended.
+    constraints
+        What rows are possible.
+
+    Raises
+    ------
+    ParameterError
+        If shapes disagree, or the levels of an attribute, or the weights, do not sum to 1.
+    """
+
+    kind: ClassVar[str] = "mixture-of-products"
+
+    def __init__(
+        self,
+        *,
+        domain: Domain,
+        levels: Array,
+        weights: Array,
+        total: float,
+        status: FitStatus,
+        constraints: Sequence[Constraint] = (),
+    ) -> None:
+        super().__init__(domain=domain, total=total, status=status)
+        self._levels = np.array(levels, dtype=np.float64, order="C")
+        self._weights = np.array(weights, dtype=np.float64)
+        self._constraints = tuple(constraints)
+        self._rows = attribute_rows(domain)
+        _check_proper(self._levels, self._weights, domain)
+
+    @property
+    def levels(self) -> Array:
+        """Probability of each level in each component."""
+        return self._levels
+
+    @property
+    def weights(self) -> Array:
+        """Share of each component."""
+        return self._weights
+
+    def marginal(self, clique: Sequence[str]) -> Factor:
+        """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
+        names = check_clique(self._domain, clique)
+        products = ProductComponents(self._domain, [names], ArrayBackend("numpy"))
+        domain = self._domain.project(names)
+        return Factor(domain, self._total * products.marginals(self._levels, self._weights).reshape(domain.shape))
+
+    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+        """Draw records; see `Model.sample`.
+
+        With rounding, the size of each component and each attribute's levels in it are within one
+        of what is expected. How two attributes' levels meet in a component is left to chance.
+        """
+        check_sample_size(n_rows)
+        generator = np.random.default_rng(seed)
+        no_groups = np.zeros(n_rows, dtype=np.int64)
+        members = draw_values(self._weights[None], no_groups, generator=generator, rounding=rounding)
+        columns = self._draw(members, generator, rounding=rounding)
+        if not self._constraints:
+            return columns
+        return repaired(
+            columns,
+            constraints=self._constraints,
+            domain=self._domain,
+            one_way=self._one_way,
+            redraw=lambda rows: self._draw(members[rows], generator, rounding=False),
+            generator=generator,
+        )
+
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records exactly: a component given what is known, then its other levels.
+
+        What all components rule out is completed by those that rule out the fewest of its given
+        levels. Records that break a constraint are drawn again, see `repaired`.
+        """
+        generator = np.random.default_rng(seed)
+
+        def draw(part: Given) -> Mapping[str, Column]:
+            missing = [name for name in self._domain.attributes if name not in part]
+            return self._drawn(self._components_of(part, generator), missing, generator, rounding=False)
+
+        return complete_possibly(
+            draw,
+            given,
+            domain=self._domain,
+            constraints=self._constraints,
+            one_way=self._one_way,
+            generator=generator,
+        )
+
+    def _components_of(self, given: Given, generator: np.random.Generator) -> IntArray:
+        """A component for each record, drawn given the levels that are known of it."""
+        logs = {name: _log(self._levels[self._rows[name]], _RULED_OUT) for name in given}
+        prior = _log(self._weights, -np.inf)
+        n_records = len(next(iter(given.values())))
+        members = np.empty(n_records, dtype=np.int64)
+        chunk = max(1, _CHUNK_CELLS // len(prior))
+        for start in range(0, n_records, chunk):
+            here = slice(start, start + chunk)
+            scores = np.repeat(prior[None], len(members[here]), axis=0)
+            for name, codes in given.items():
+                scores += logs[name][codes[here]]
+            scores -= scores.max(axis=1, keepdims=True)
+            running = np.cumsum(np.exp(scores), axis=1)
+            targets = generator.random(len(running)) * running[:, -1]
+            members[here] = (running <= targets[:, None]).sum(axis=1)
+        return np.minimum(members, len(prior) - 1)
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
+        checked = check_slice(self._domain, wanted)
+        constraints = slice_constraints(self._domain, self._constraints, checked)
+        levels, log_weights = self._levels.copy(), _log(self._weights, -np.inf)
+        for name, scale in checked.items():
+            inside = levels[self._rows[name]] * scale[:, None]
+            shares = inside.sum(axis=0)
+            levels[self._rows[name], shares > 0] = (inside / np.where(shares > 0, shares, 1.0))[:, shares > 0]
+            log_weights += _log(shares, -np.inf)
+        if np.isneginf(log_weights).all():
+            raise ParameterError("where: the slice has probability 0 under the model; widen it")
+        weights = np.exp(log_weights - log_weights.max())
+        part = MixtureModel(
+            domain=self._domain,
+            levels=levels,
+            weights=weights / weights.sum(),
+            total=self._total,
+            status=self._status,
+            constraints=constraints,
+        )
+        return part.sample(n_rows, seed=seed)
+
+    def _draw(
+        self, members: NDArray[np.integer], generator: np.random.Generator, *, rounding: bool
+    ) -> tuple[Column, ...]:
+        """Rows of given components."""
+        return tuple(self._drawn(members, self._domain.attributes, generator, rounding=rounding).values())
+
+    def _drawn(
+        self, members: NDArray[np.integer], names: Iterable[str], generator: np.random.Generator, *, rounding: bool
+    ) -> dict[str, Column]:
+        """Codes of some attributes for rows of given components."""
+        columns = {}
+        for name in names:
+            table = np.ascontiguousarray(self._levels[self._rows[name]].T)
+            values = draw_values(table, members, generator=generator, rounding=rounding)
+            columns[name] = compact(values, self._domain[name])
+        return columns
+
+    def _one_way(self, name: str) -> Array:
+        return self._levels[self._rows[name]] @ self._weights
+
+    def to_state(self) -> tuple[State, dict[str, Array]]:
+        """Total, status and constrained cliques; levels, weights and what is allowed as arrays."""
+        cliques, arrays = constraints_to_state(self._constraints)
+        state: State = {"total": self._total, "status": asdict(self._status), "constraints": cliques}
+        return state, arrays | {"levels": self._levels, "weights": self._weights}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+        """Rebuild a saved model."""
+        return cls(
+            domain=domain,
+            levels=arrays["levels"],
+            weights=arrays["weights"],
+            total=float(cast("float", state["total"])),
+            status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+            constraints=constraints_from_state(state, arrays),
+        )
+
+
+def _check_proper(levels: Array, weights: Array, domain: Domain) -> None:
+    if levels.shape != (sum(domain.shape), len(weights)):
+        raise ParameterError(
+            f"levels have shape {levels.shape}; give one row a level ({sum(domain.shape)}), "
+            f"one column a component ({len(weights)})"
+        )
+    sums = [levels[rows].sum(axis=0) for rows in attribute_rows(domain).values()] + [weights.sum(keepdims=True)]
+    proper = all(np.allclose(total, 1.0, rtol=0, atol=1e-9) for total in sums)
+    if not proper or (levels < 0).any() or (weights < 0).any():
+        raise ParameterError("levels and weights: give probabilities that sum to 1 in each attribute and component")
+
+
+def _log(shares: Array, of_zero: float) -> Array:
+    return np.log(shares, out=np.full(shares.shape, of_zero), where=shares > 0)

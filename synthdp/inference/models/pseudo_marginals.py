@@ -1,0 +1,257 @@
+"""Pseudo-marginals: tables of overlapping regions that agree where they overlap, and rows that match them.
+
+They need not be the marginals of any distribution, so answers beyond the regions are estimates.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property, partial
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique, maximal_cliques
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.factor import Factor
+from synthdp.inference.arrays import Array, Codes, compact
+from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.graphical.tree_marginals import TreeMarginals
+from synthdp.inference.graphical.tree_sampling import sample_tree
+from synthdp.inference.model import FitStatus, Model, State, Wanted, check_clique, check_sample_size, check_slice
+from synthdp.inference.models.pseudo_slices import drawn_given, drawn_inside, field_of, moved_inside
+from synthdp.inference.models.row_network import RowNetwork
+from synthdp.inference.regions.region_tables import RegionTables, region_tree
+from synthdp.inference.rows.constraint_repair import repaired
+from synthdp.inference.rows.partial_records import complete_possibly
+from synthdp.inference.rows.record_moves import RecordMoves, Records
+from synthdp.inference.shrinkage import raked
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+Messages = Mapping[tuple[Clique, Clique], Array]
+
+_RAKING_TOLERANCE = 1e-7
+_MOST_RAKING = 30
+_POOL_ROWS = (10_000, 200_000)
+_LEARNT_ROWS = 50_000
+_LEARNT_PER_CELL = 20
+_MANY_TIMES = 4
+_LAST_MOVES = RecordMoves(share=0.015)
+
+
+@final
+class PseudoMarginalModel(Model):
+    """Locally consistent tables of regions.
+
+    Inside a region, marginals are sums of its table. Beyond, they are estimated: the region tree's
+    distribution (`region_tree`), fitted by iterative proportional fitting to all that regions say
+    about the clique. Rows are drawn from the region tree, and then moved until they match the
+    tables of all regions (`RecordMoves`). Where many rows are asked for, most of that work is done on
+    some rows, and then all are drawn like those (`RowNetwork`) and moved a little.
+
+    Parameters
+    ----------
+    domain
+        The attributes and their sizes.
+    tables
+        For each region, in the order of the domain, its table, summing to 1.
+    messages
+        Lagrange multipliers of the fit, by (joint, region), for warm starts.
+    constraints
+        What is possible; the tables respect it already.
+    total
+        Number of records that marginals add up to.
+    status
+        How the fit ended.
+    """
+
+    kind: ClassVar[str] = "pseudo-marginals"
+
+    def __init__(
+        self,
+        *,
+        domain: Domain,
+        tables: Mapping[Clique, Array],
+        messages: Messages,
+        constraints: Sequence[Constraint],
+        total: float,
+        status: FitStatus,
+    ) -> None:
+        super().__init__(domain=domain, total=total, status=status)
+        self._regions = RegionTables(domain, dict(tables))
+        self._messages = dict(messages)
+        self._constraints = tuple(constraints)
+
+    @property
+    def regions(self) -> tuple[Clique, ...]:
+        """The cliques whose marginals are answered without estimating anything."""
+        return tuple(self._regions.tables)
+
+    @property
+    def messages(self) -> Messages:
+        """Lagrange multipliers of the fit, by (joint, region)."""
+        return self._messages
+
+    @cached_property
+    def _tree(self) -> tuple[JunctionTree, list[Array]]:
+        return region_tree(self._regions)
+
+    def marginal(self, clique: Sequence[str]) -> Factor:
+        """Expected counts of one marginal: exact inside a region, an estimate beyond."""
+        return self.marginals([clique])[0]
+
+    def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
+        """Many marginals; those beyond the regions share the work on the region tree."""
+        checked = [check_clique(self.domain, clique) for clique in cliques]
+        beyond = [names for names in checked if self._regions.home(names) is None]
+        starts = dict(zip(beyond, TreeMarginals(*self._tree).marginals(beyond) if beyond else (), strict=True))
+        return [Factor(self.domain.project(n), self._shares(n, starts.get(n)) * self._total) for n in checked]
+
+    def _shares(self, clique: Clique, start: Array | None) -> Array:
+        home = self._regions.home(clique)
+        if start is None:
+            assert home is not None  # the tree is asked for all others
+            return self._regions.marginal(home, clique)
+        members = frozenset(clique)
+        parts = {self.domain.canonical(members.intersection(region)): region for region in self._regions.tables}
+        inside = sorted(maximal_cliques(parts), key=self.domain.size)
+        wanted = {}
+        for part in inside:
+            ordered = tuple(name for name in clique if name in part)
+            home = self._regions.home(part)
+            assert home is not None  # parts are cut out of regions
+            wanted[tuple(clique.index(name) for name in ordered)] = self._regions.marginal(home, ordered)
+        return raked(start, wanted, tolerance=_RAKING_TOLERANCE, most=_MOST_RAKING)
+
+    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+        """Draw records; see `Model.sample`.
+
+        Without ``rounding``, rows are drawn independently out of a table of 10,000 to 200,000 rows
+        that was made with it.
+        """
+        check_sample_size(n_rows)
+        generator = np.random.default_rng(seed)
+        records = self.records(n_rows, generator=generator) if rounding else self._pool
+        if not rounding:
+            records = records[:, generator.integers(records.shape[1], size=n_rows)]
+        return tuple(compact(column, size) for column, size in zip(records, self.domain.shape, strict=True))
+
+    @cached_property
+    def _pool(self) -> Records:
+        n_rows = int(np.clip(self._total, *_POOL_ROWS))
+        return self.records(n_rows, generator=np.random.default_rng(0))
+
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
+        generator = np.random.default_rng(seed)
+        return complete_possibly(
+            lambda part: drawn_given(self._field, None if self._is_tree else self._pool, part, generator),
+            given,
+            domain=self.domain,
+            constraints=self._constraints,
+            one_way=lambda name: self.marginal((name,)).values,
+            generator=generator,
+        )
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
+        check_sample_size(n_rows)
+        checked = check_slice(self.domain, wanted)
+        generator = np.random.default_rng(seed)
+        if not self._is_tree:
+            draw = partial(self.records, generator=generator)
+            moved = moved_inside(draw, self._pool, checked, n_rows, domain=self.domain, generator=generator)
+            if moved is not None:
+                return tuple(compact(column, size) for column, size in zip(moved, self.domain.shape, strict=True))
+        return drawn_inside(
+            self._field,
+            checked,
+            n_rows,
+            constraints=self._constraints,
+            one_way=lambda name: self.marginal((name,)).values,
+            generator=generator,
+        )
+
+    @cached_property
+    def _field(self) -> MarkovRandomField:
+        return field_of(*self._tree)
+
+    @cached_property
+    def _is_tree(self) -> bool:
+        """Whether the region tree says all that the regions say."""
+        return all(self._tree[0].position_of(region) is not None for region in self.targets())
+
+    def records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
+        """Codes that match the regions' tables, shape ``(n_attributes, n_rows)``."""
+        if self._is_tree:
+            return self.tree_records(n_rows, generator=generator)
+        if n_rows <= _MANY_TIMES * self._n_learnt:
+            start, moves = self.tree_records(n_rows, generator=generator), RecordMoves()
+        else:
+            drawn = self._network.draw(n_rows, generator=generator)
+            start, moves = self.possible_records(drawn, generator=generator), _LAST_MOVES
+        moves.move(start, self.targets(), domain=self.domain, constraints=self._constraints, generator=generator)
+        return start
+
+    @property
+    def _n_learnt(self) -> int:
+        """Number of rows that many rows are modelled on, more than the largest table has cells."""
+        return max(_LEARNT_ROWS, _LEARNT_PER_CELL * max(table.size for table in self.targets().values()))
+
+    @cached_property
+    def _network(self) -> RowNetwork:
+        records = self.records(self._n_learnt, generator=np.random.default_rng(0))
+        return RowNetwork(self.domain, records, self._regions)
+
+    def tree_records(self, n_rows: int, *, generator: np.random.Generator) -> Records:
+        """Codes drawn from the region tree, all of them possible, shape ``(n_attributes, n_rows)``."""
+        return self.possible_records(self._drawn(n_rows, generator), generator=generator)
+
+    def possible_records(self, columns: Codes, *, generator: np.random.Generator) -> Records:
+        """The rows given, but for impossible ones, which are replaced; shape ``(n_attributes, n_rows)``."""
+        fixed = repaired(
+            columns,
+            constraints=self._constraints,
+            domain=self.domain,
+            one_way=lambda name: self.marginal((name,)).values,
+            redraw=lambda rows: self._drawn(rows.size, generator),
+            generator=generator,
+        )
+        return np.array(fixed, dtype=np.int32)
+
+    def _drawn(self, n_rows: int, generator: np.random.Generator) -> Codes:
+        return sample_tree(*self._tree, n_rows, generator=generator, rounding=True)
+
+    def targets(self) -> dict[Clique, Array]:
+        """The tables of the regions that no other region contains."""
+        return {region: self._regions.tables[region] for region in maximal_cliques(self.regions)}
+
+    def to_state(self) -> tuple[State, dict[str, Array]]:
+        """Regions, joints, constraints, total and status; tables, messages and constraints as arrays."""
+        state: State = {
+            "regions": [list(region) for region in self.regions],
+            "messages": [[list(joint), list(region)] for joint, region in self._messages],
+            "constraints": [list(constraint.clique) for constraint in self._constraints],
+            "total": self._total,
+            "status": asdict(self._status),
+        }
+        arrays = {f"region-{i}": table for i, table in enumerate(self._regions.tables.values())}
+        arrays |= {f"message-{i}": message for i, message in enumerate(self._messages.values())}
+        arrays |= {f"constraint-{i}": c.allowed.astype(np.float64) for i, c in enumerate(self._constraints)}
+        return state, arrays
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+        """Rebuild a saved model."""
+        regions = cast("list[list[str]]", state["regions"])
+        messages = cast("list[list[list[str]]]", state["messages"])
+        constraints = cast("list[list[str]]", state["constraints"])
+        return cls(
+            domain=domain,
+            tables={tuple(region): arrays[f"region-{i}"] for i, region in enumerate(regions)},
+            messages={(tuple(j), tuple(r)): arrays[f"message-{i}"] for i, (j, r) in enumerate(messages)},
+            constraints=[Constraint(tuple(c), arrays[f"constraint-{i}"] > 0) for i, c in enumerate(constraints)],
+            total=float(cast("float", state["total"])),
+            status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+        )

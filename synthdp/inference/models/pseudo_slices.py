@@ -1,0 +1,125 @@
+"""Conditional draws from pseudo-marginals: from rows that match all regions, or else from the region tree.
+
+Only rows that were moved until they match all regions' tables tell how the regions act together.
+Where enough of them agree with what is given, they are drawn from. For what is rarer the region
+tree's distribution, which knows most of what the regions say, is conditioned exactly.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.inference.arrays import Array, Codes, IntArray
+from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.model import FitStatus
+from synthdp.inference.rows.constraint_repair import repaired
+from synthdp.inference.rows.matching_rows import AgreeingRows
+from synthdp.inference.rows.partial_records import Given, slice_constraints
+from synthdp.inference.rows.record_moves import Records
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+_FEWEST_ALIKE = 20
+_MOST_ROWS = 1_000_000
+
+
+def field_of(tree: JunctionTree, beliefs: Sequence[Array]) -> MarkovRandomField:
+    """The distribution whose cliques have given marginals, which agree where cliques of the tree overlap."""
+    potentials: dict[Clique, Array] = {}
+    for clique, separator, belief in zip(tree.cliques, tree.separators, beliefs, strict=True):
+        summed = tuple(axis for axis, name in enumerate(clique) if name not in separator)
+        shares = belief / np.maximum(belief.sum(axis=summed, keepdims=True), np.finfo(np.float64).tiny)
+        potentials[clique] = np.log(shares, out=np.full(shares.shape, -np.inf), where=shares > 0)
+    status = FitStatus(converged=True, n_iterations=0, loss=0.0)
+    return MarkovRandomField(tree=tree, log_potentials=potentials, total=1.0, status=status)
+
+
+def drawn_given(
+    field: MarkovRandomField, pool: Records | None, given: Given, generator: np.random.Generator
+) -> Mapping[str, IntArray]:
+    """Partial records completed by rows of the pool if at least 20 agree with them, else by the field."""
+    domain, n_records = field.domain, len(next(iter(given.values())))
+    whole = np.empty((len(domain), n_records), dtype=np.int64)
+    rest = np.arange(n_records)
+    if pool is not None:
+        agreeing = AgreeingRows(domain, tuple(pool), np.ones(pool.shape[1]), given)
+        common = np.flatnonzero(agreeing.n_agreeing >= _FEWEST_ALIKE)
+        whole[:, common] = pool[:, agreeing.drawn(common, generator)]
+        rest = np.flatnonzero(agreeing.n_agreeing < _FEWEST_ALIKE)
+    if rest.size:
+        seed = int(generator.integers(1 << 62))
+        whole[:, rest] = field.complete({name: codes[rest] for name, codes in given.items()}, seed=seed)
+    return dict(zip(domain.attributes, whole, strict=True))
+
+
+def moved_inside(
+    draw: Callable[[int], Records],
+    pool: Records,
+    wanted: Mapping[str, Array],
+    n_rows: int,
+    *,
+    domain: Domain,
+    generator: np.random.Generator,
+) -> Records | None:
+    """The rows of a slice out of a table that matches all regions; None if too few of its rows would be inside.
+
+    Parameters
+    ----------
+    draw
+        Makes a table of some number of rows.
+    pool
+        Such a table, which tells how rare the slice is.
+    wanted
+        For each restricted attribute how much each level is wanted, 0 to 1.
+    n_rows
+        Number of rows wanted.
+    domain
+        The attributes of the rows.
+    generator
+        Source of (seeded, not private) randomness.
+    """
+    n_inside = float(_wanted(pool, wanted, domain).sum())
+    if n_inside < _FEWEST_ALIKE:
+        return None
+    n_drawn = int(1.2 * (n_rows + 100) * pool.shape[1] / n_inside)
+    if n_drawn > _MOST_ROWS:
+        return None
+    records = draw(n_drawn)
+    inside = np.flatnonzero(generator.random(n_drawn) < _wanted(records, wanted, domain))
+    if inside.size < n_rows:
+        return None
+    return records[:, generator.permutation(inside)[:n_rows]]
+
+
+def drawn_inside(
+    field: MarkovRandomField,
+    wanted: Mapping[str, Array],
+    n_rows: int,
+    *,
+    constraints: Sequence[Constraint],
+    one_way: Callable[[str], Array],
+    generator: np.random.Generator,
+) -> Codes:
+    """Rows of a slice drawn from the field; impossible ones are drawn again, see `repaired`."""
+
+    def draw(count: int) -> Codes:
+        return field.sample_where(wanted, count, seed=int(generator.integers(1 << 62)))
+
+    return repaired(
+        draw(n_rows),
+        constraints=slice_constraints(field.domain, constraints, wanted),
+        domain=field.domain,
+        one_way=lambda name: one_way(name) * wanted.get(name, 1.0),
+        redraw=lambda rows: draw(rows.size),
+        generator=generator,
+    )
+
+
+def _wanted(records: Records, wanted: Mapping[str, Array], domain: Domain) -> Array:
+    """How much each row is wanted, shape ``(n_rows,)``."""
+    weights = np.ones(records.shape[1])
+    for name, scale in wanted.items():
+        weights *= scale[records[domain.index(name)]]
+    return weights

@@ -1,0 +1,124 @@
+"""A model over merged levels, which gives their rows back to all levels in fixed shares."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.factor import Factor
+from synthdp.inference.arrays import Array, Codes, compact
+from synthdp.inference.drawing import draw_values
+from synthdp.inference.model import Model, State, Wanted, check_clique, check_given, check_slice
+from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.measurement import Coarsening
+
+
+@final
+class RefinedModel(Model):
+    """A model over merged levels; inside a merged level, shares that do not depend on other attributes.
+
+    Parameters
+    ----------
+    coarse
+        The model over merged levels.
+    domain
+        The domain before merging.
+    coarsening
+        The merging.
+    shares
+        For each merged attribute the share of each level in its group, shape ``(n_levels,)``.
+    """
+
+    kind: ClassVar[str] = "refined"
+
+    def __init__(self, *, coarse: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]) -> None:
+        super().__init__(domain=domain, total=coarse.total, status=coarse.status)
+        self._coarse = coarse
+        self._coarsening = coarsening
+        self._shares = dict(shares)
+        self.choice = coarse.choice
+
+    def marginal(self, clique: Sequence[str]) -> Factor:
+        """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
+        names = check_clique(self._domain, clique)
+        values = self._coarse.marginal(names).values
+        for axis, name in enumerate(names):
+            if name in self._shares:
+                shape = [-1 if other == axis else 1 for other in range(len(names))]
+                values = np.take(values, self._coarsening.groups[name], axis=axis) * self._shares[name].reshape(shape)
+        return Factor(self._domain.project(names), values)
+
+    def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
+        """Draw records; see `Model.sample`."""
+        generator = np.random.default_rng(seed)
+        coarse = self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding)
+        return self._refined(coarse, self._shares, generator, rounding=rounding)
+
+    def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
+        """Complete partial records by their merged levels, as exactly as the coarse model does; see `Model.complete`.
+
+        A given level counts as its group, even if its own share is 0.
+        """
+        check_given(self._domain, given)
+        generator = np.random.default_rng(seed)
+        groups = self._coarsening.groups
+        coarse = {name: groups[name][codes] if name in groups else codes for name, codes in given.items()}
+        drawn = self._coarse.complete(coarse, seed=int(generator.integers(1 << 62)))
+        columns = list(self._refined(drawn, self._shares, generator, rounding=False))
+        for name, codes in given.items():
+            columns[self._domain.index(name)] = compact(codes, self._domain[name])
+        return tuple(columns)
+
+    def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
+        """Draw records of a slice as exactly as the coarse model does; see `Model.sample_where`.
+
+        A merged level is wanted as much as its levels are on average, by their shares.
+        """
+        generator = np.random.default_rng(seed)
+        coarse, shares = check_slice(self._domain, wanted), dict(self._shares)
+        for name in coarse.keys() & shares.keys():
+            shares[name] = shares[name] * coarse[name]
+            coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(np.float64)
+            if not coarse[name].any():
+                raise ParameterError(f"where: the wanted levels of {name!r} have probability 0; widen the slice")
+        drawn = self._coarse.sample_where(coarse, n_rows, seed=int(generator.integers(1 << 62)))
+        return self._refined(drawn, shares, generator, rounding=True)
+
+    def _refined(
+        self, coarse: Codes, shares: Mapping[str, Array], generator: np.random.Generator, *, rounding: bool
+    ) -> Codes:
+        """Give the rows of each merged level back to its levels, in proportion to some shares."""
+        columns = list(coarse)
+        for name, weights in shares.items():
+            groups, position = self._coarsening.groups[name], self._domain.index(name)
+            table = np.zeros((int(groups.max()) + 1, groups.size))
+            table[groups, np.arange(groups.size)] = weights
+            values = draw_values(table, columns[position].astype(np.int64), generator=generator, rounding=rounding)
+            columns[position] = compact(values, self._domain[name])
+        return tuple(columns)
+
+    def to_state(self) -> tuple[State, dict[str, Array]]:
+        """The coarse model's state, and groups and shares as arrays."""
+        inner, arrays = model_to_state(self._coarse)
+        for name, shares in self._shares.items():
+            position = self._domain.index(name)
+            arrays[f"shares-{position}"] = shares
+            arrays[f"groups-{position}"] = self._coarsening.groups[name].astype(np.float64)
+        return {"coarse": inner, "merged": list(self._shares)}, arrays
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain) -> Self:
+        """Rebuild a saved model."""
+        groups: dict[str, NDArray[np.int64]] = {}
+        shares: dict[str, Array] = {}
+        for name in cast("list[str]", state["merged"]):
+            position = domain.index(name)
+            groups[name] = arrays[f"groups-{position}"].astype(np.int64)
+            shares[name] = arrays[f"shares-{position}"]
+        coarsening = Coarsening(groups)
+        inner = cast("dict[str, object]", state["coarse"])
+        coarse = model_from_state(inner, arrays, coarsening.domain(domain))
+        return cls(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)

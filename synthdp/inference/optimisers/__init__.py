@@ -1,0 +1,1 @@
+"""Optimisers: the drivers that engines fit with."""

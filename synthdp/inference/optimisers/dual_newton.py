@@ -1,0 +1,155 @@
+"""Semismooth Newton steps on the dual of weighted least squares over the local polytope."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from synthdp.inference.arrays import Array
+from synthdp.inference.regions.local_polytope import LocalPolytope
+
+_ARMIJO = 1e-4
+_MOST_HALVINGS = 40
+_ROUNDING = 1e-14
+# How closely a Newton system is solved, and how alive cells at 0 are: the more so, the nearer the end.
+_MOST_CAUTION, _LEAST_CAUTION = 0.1, 1e-5
+_RIDGE, _LEAST_RIDGE = 1e-2, 1e-7
+
+
+class Solution(NamedTuple):
+    """Region tables end to end, the messages, Newton steps taken, and whether the tables are consistent."""
+
+    cells: Array
+    messages: Array
+    n_iterations: int
+    converged: bool
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DualNewton:
+    """Finds the point of a local polytope that is closest to a target.
+
+    Parameters
+    ----------
+    tolerance
+        Stop when all disagreements at the joints add up to less than this share of the total.
+    max_iterations
+        Stop after this many Newton steps in any case; the solution then says that it is not consistent.
+    max_inner
+        Most conjugate-gradient steps for one Newton step.
+    """
+
+    tolerance: float = 1e-9
+    max_iterations: int = 100
+    max_inner: int = 200
+
+    def project(
+        self,
+        polytope: LocalPolytope,
+        target: Array,
+        variance: Array,
+        *,
+        total: float,
+        start: Array,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Solution:
+        """The closest point.
+
+        Parameters
+        ----------
+        polytope
+            The regions and what they must agree on.
+        target, variance
+            Wanted value and inverse weight of each cell, shape ``(n_cells,)``; a variance of 0
+            marks an impossible cell.
+        total
+            What each region must add up to, above 0.
+        start
+            Messages to start from, shape ``(n_messages,)``.
+        progress
+            Called with (iterations done, iterations at most).
+        """
+        dual = _Dual(polytope, target, variance, total, start)
+        n_iterations, moved = 0, True
+        while dual.gap > self.tolerance and n_iterations < self.max_iterations and moved:
+            moved = dual.advance(self.max_inner)
+            n_iterations += 1
+            if progress is not None:
+                progress(n_iterations, self.max_iterations)
+        return Solution(dual.cells, dual.messages, n_iterations, dual.gap <= self.tolerance)
+
+
+class _Dual:
+    """The dual problem at the current messages."""
+
+    def __init__(self, polytope: LocalPolytope, target: Array, variance: Array, total: float, start: Array) -> None:
+        self._polytope = polytope
+        self._target = np.where(variance > 0, target, 0.0)
+        self._variance = variance
+        self._precision = np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
+        self._total = total
+        self._move(polytope.balanced(start))
+
+    def _evaluate(self, messages: Array) -> tuple[Array, float]:
+        """The tables that belong to some messages, and the dual's value."""
+        cells = self._target + self._variance * self._polytope.field(messages)
+        np.maximum(cells, 0.0, out=cells)
+        cells *= self._precision > 0
+        value = 0.5 * float(np.dot(cells * self._precision, cells))
+        return cells, value - self._total * float(messages[self._polytope.totals].sum())
+
+    def _move(self, messages: Array) -> None:
+        self.messages = messages
+        self.cells, self._value = self._evaluate(messages)
+        gradient = self._polytope.sums(self.cells)
+        gradient[self._polytope.totals] -= self._total
+        self._gradient = self._polytope.balanced(gradient)
+        self.gap = float(np.abs(self._gradient).sum()) / self._total
+
+    def advance(self, max_inner: int) -> bool:
+        """One Newton step with a line search; False if it does not lower the dual."""
+        caution = min(_MOST_CAUTION, self.gap)
+        # Cells at 0 keep a little curvature: a joint cell may have no others, and may need them back.
+        ridge = max(_RIDGE * caution, _LEAST_RIDGE)
+        curvature = self._variance * np.where(self.cells > 0, 1.0, ridge)
+        accuracy = max(caution, _LEAST_CAUTION)
+        direction = _newton_direction(self._polytope, curvature, self._gradient, accuracy, max_inner)
+        slope = float(np.dot(self._gradient, direction))
+        step = 1.0
+        for _ in range(_MOST_HALVINGS):
+            # Balancing again keeps rounding error from adding up outside of the space of balanced messages.
+            candidate = self._polytope.balanced(self.messages + step * direction)
+            _, value = self._evaluate(candidate)
+            if value <= self._value + _ARMIJO * step * slope + _ROUNDING * abs(self._value):
+                self._move(candidate)
+                return True
+            step *= 0.5
+        return False
+
+
+def _newton_direction(polytope: LocalPolytope, curvature: Array, gradient: Array, accuracy: float, most: int) -> Array:
+    """Conjugate gradients for ``sums(curvature * field(direction)) = -gradient`` on balanced messages.
+
+    They are preconditioned by the blocks of each joint cell, which are a diagonal plus the balance.
+    """
+    diagonal = polytope.sums(curvature)
+    # A message into impossible cells only has nothing to move.
+    diagonal[diagonal <= 0] = float(diagonal.max(initial=1.0))
+    solution = np.zeros_like(gradient)
+    residual = -gradient
+    shaped = polytope.balanced(residual, diagonal)
+    direction = shaped
+    first = product = float(np.dot(residual, shaped))
+    for _ in range(most):
+        image = polytope.balanced(polytope.sums(curvature * polytope.field(direction)))
+        bend = float(np.dot(direction, image))
+        if bend <= 0 or product <= accuracy**2 * first:
+            break
+        solution += product / bend * direction
+        residual -= product / bend * image
+        shaped = polytope.balanced(residual, diagonal)
+        previous, product = product, float(np.dot(residual, shaped))
+        direction = shaped + product / previous * direction
+    return solution

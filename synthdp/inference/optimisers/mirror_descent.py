@@ -1,0 +1,261 @@
+"""Entropic mirror descent with Anderson acceleration: the driver of all exponential-family engines.
+
+Mirror descent moves the potentials against the gradient of the loss with respect to the
+*marginals*: ``theta <- theta - step * (mu(theta) - y) / sigma^2``. It is robust but slow: a cell
+of small probability learns at a rate in proportion to it.
+
+The loss is quadratic in mu, and mu is known at every iterate. So the best affine combination of
+the last iterates is a tiny least-squares problem in mu-space; taking the same combination of
+their potentials, and a mirror step from there, costs one evaluation of mu and gains one to two
+orders of magnitude in iterations (Anderson acceleration [Walker & Ni 2011] in the geometry of
+mirror descent). A combination that does not lower the loss is thrown away, with the older half of
+the iterates, in favour of a plain step with an Armijo test, so the loss falls monotonically
+whatever the acceleration proposes.
+
+The stopping rule asks what a long stretch of iterations gained. It cannot see a fit that stands
+still at the wrong place: cells that the noisy counts ask for, but whose probability went to 0. So
+where it would stop, the records are searched for the one whose cells' slopes of the loss have the
+least sum, and the gain of moving probability to that record is computed [Frank & Wolfe 1956]. While
+this alone would gain more than the tolerance, the fit has certainly not converged. The duality gap
+``<slope, mu> - total * least`` itself is some hundred times the true gap, too much for a rule.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import NamedTuple, final
+
+import numpy as np
+
+from synthdp.inference.arrays import Array
+from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.model import FitStatus, Progress
+
+Marginals = Callable[[Array], Array]
+Least = Callable[[Array], float]
+
+_MOST_HALVINGS = 60
+_ROUNDING = 1e-15
+_LONGEST_JUMP = 5.0
+"""How far, in nats, an accelerated step may move a potential."""
+_LEAST_SHARE = 1e-9
+"""An accelerated step may not shrink cells that hold less of the total than this: it could not bring them back."""
+_LONG_SHARE, _LONG_TOLERANCE = 0.25, 10.0
+"""Over this share of all iterations the loss may have fallen by this many times the tolerance."""
+_NEGLIGIBLE = 1e-8
+"""A loss per cell that is zero for every purpose; the noise's own size is one half."""
+
+
+class _Iterate(NamedTuple):
+    theta: Array
+    marginals: Array
+    residual: Array
+    loss: float
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MirrorDescent:
+    """Minimises a `MarginalLoss` over potentials.
+
+    Parameters
+    ----------
+    tolerance
+        Stop when ``window`` iterations together lowered the loss by less than this share of it,
+        and the last quarter of all iterations by less than ten times as much. What is left to
+        gain is then mostly below ten times the tolerance.
+    window
+        Number of iterations over which progress is judged; more where noise scales differ: four
+        times as many where they differ 1000-fold.
+    max_iterations
+        Stop here in any case; the status then says that the fit has not converged.
+    memory
+        Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror descent.
+    """
+
+    tolerance: float = 1e-5
+    window: int = 20
+    max_iterations: int = 3000
+    memory: int = 20
+
+    def minimise(
+        self,
+        marginals: Marginals,
+        loss: MarginalLoss,
+        theta: Array,
+        *,
+        total: float,
+        least: Least | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Array, FitStatus]:
+        """The fitted potentials and how the fit ended.
+
+        Parameters
+        ----------
+        marginals
+            Expected counts of the measured cells at given potentials; both of shape ``(n_cells,)``.
+        loss
+            The loss to minimise.
+        theta
+            Where to start: zeros, or the potentials of an earlier fit.
+        total
+            Number of records, for the first step size.
+        least
+            The smallest sum, over the cells that a record falls into, of given values of the
+            measured cells; with it, a fit that stands still far from the optimum says so.
+        progress
+            Called with (iterations done, iterations at most).
+        """
+        state = _State(marginals, loss, theta, total=total, memory=self.memory)
+        window = int(self.window * _patience(loss))
+        losses = [state.current.loss]
+        n_iterations, checked, moved, converged = 0, 0, True, loss.n_cells == 0
+        while moved and not converged and n_iterations < self.max_iterations:
+            moved = state.advance()
+            n_iterations += 1
+            losses.append(state.current.loss)
+            converged = losses[-1] <= _NEGLIGIBLE * loss.n_cells
+            if not converged and (
+                not moved or (n_iterations >= checked + window and self._stands_still(losses, window))
+            ):
+                converged = least is None or state.certain_gain(least) <= self.tolerance * losses[-1]
+                if not converged:
+                    state.restart()
+                checked = n_iterations
+            if progress is not None:
+                progress(n_iterations, self.max_iterations)
+        status = FitStatus(converged=converged, n_iterations=n_iterations, loss=state.current.loss)
+        return state.current.theta, status
+
+    def _stands_still(self, losses: Sequence[float], window: int) -> bool:
+        """Little was gained lately, and not much more over a share of all iterations: slow fits need longer looks."""
+        long = max(window, int(_LONG_SHARE * len(losses)))
+        if len(losses) <= long:
+            return False
+        lately, longer = losses[-1 - window] - losses[-1], losses[-1 - long] - losses[-1]
+        return lately <= self.tolerance * losses[-1] and longer <= _LONG_TOLERANCE * self.tolerance * losses[-1]
+
+
+def _patience(loss: MarginalLoss) -> float:
+    """How much longer to look for progress where noise scales differ: the noisier cells learn slowly."""
+    weights = [table for table in loss.split(loss.weights) if table.size > 1]
+    if not weights:
+        return 1.0
+    return 1.0 + 0.5 * log10(max(map(np.max, weights)) / min(map(np.min, weights)))
+
+
+class _State:
+    """The current iterate, the differences between the last ones, and the step size."""
+
+    def __init__(self, marginals: Marginals, loss: MarginalLoss, theta: Array, *, total: float, memory: int) -> None:
+        self._marginals = marginals
+        self._loss = loss
+        self._total = total
+        self._scales = np.sqrt(loss.weights)
+        # A clique of one cell always holds the total: its weight says nothing about steps.
+        self._heaviest = [float(table.max()) for table in loss.split(loss.weights) if table.size > 1]
+        self._step = 1.0 / (total * max(self._heaviest, default=1.0))
+        self._past = _Differences(memory, theta.size)
+        self.current = self._evaluate(theta)
+
+    def certain_gain(self, least: Least) -> float:
+        """By how much the loss would fall, at least, if probability moved to the best single record."""
+        slope = self._loss.weights * self.current.residual
+        gap = float(np.dot(slope, self.current.marginals)) - self._total * least(slope)
+        if gap <= 0.0 or not self._heaviest:
+            return 0.0
+        # Along the way to any record the loss is a parabola that bends by this much at most.
+        spread = self._total**2 * sum(self._heaviest) + self._spread_of_marginals()
+        share = min(1.0, gap / spread)
+        return share * (gap - 0.5 * share * spread)
+
+    def _spread_of_marginals(self) -> float:
+        tables = zip(self._loss.split(self._loss.weights), self._loss.split(self.current.marginals), strict=True)
+        return sum(float(np.sum(weights * np.square(table))) for weights, table in tables if table.size > 1)
+
+    def restart(self) -> None:
+        """Start the acceleration over."""
+        self._past.forget(self._past.size)
+
+    def advance(self) -> bool:
+        """Take one accelerated step, or a plain one if that fails; False if neither lowers the loss."""
+        if self._past.size:
+            change = self._past.best_change(self._scales * self.current.residual, self._step * self._scales)
+            # A longer jump may land where cells that are needed vanish, and would never come back.
+            change *= min(1.0, _LONGEST_JUMP / max(float(np.abs(change).max()), _LONGEST_JUMP))
+            change[(self.current.marginals < _LEAST_SHARE * self._total) & (change < 0)] = 0.0
+            candidate = self._evaluate(self.current.theta + change)
+            if candidate.loss < self.current.loss:
+                self._move(candidate)
+                self._step *= 1.1
+                return True
+        self._past.forget((self._past.size + 1) // 2)
+        return self._plain_step()
+
+    def _plain_step(self) -> bool:
+        gradient = self._loss.weights * self.current.residual
+        for halvings in range(_MOST_HALVINGS):
+            candidate = self._evaluate(self.current.theta - self._step * gradient)
+            decrease = float(np.dot(gradient, self.current.residual - candidate.residual))
+            if candidate.loss <= self.current.loss - 0.5 * decrease and candidate.loss < self.current.loss:
+                self._move(candidate)
+                # Where accelerated steps keep failing, nothing else would let the step grow.
+                self._step *= 2.0 if halvings == 0 else 1.0
+                return True
+            if abs(decrease) <= _ROUNDING * self.current.loss:
+                break
+            self._step *= 0.5
+        return False
+
+    def _evaluate(self, theta: Array) -> _Iterate:
+        marginals = self._marginals(theta)
+        residual = self._loss.residual(marginals)
+        return _Iterate(theta, marginals, residual, self._loss.of_residual(residual))
+
+    def _move(self, candidate: _Iterate) -> None:
+        step = self._scales * (candidate.residual - self.current.residual)
+        self._past.add(candidate.theta - self.current.theta, step)
+        self.current = candidate
+
+
+class _Differences:
+    """The last steps in the potentials, and in the residual scaled to noise of size 1, as rows of two tables."""
+
+    def __init__(self, memory: int, n_cells: int) -> None:
+        # Rows are taken in turn; those of the steps in use are `_slots`, oldest first.
+        self._theta = np.zeros((memory, n_cells))
+        self._scaled = np.zeros((memory, n_cells))
+        self._gram = np.zeros((memory, memory))
+        self._slots: deque[int] = deque(maxlen=memory)
+        self._next = 0
+
+    @property
+    def size(self) -> int:
+        """Number of steps in use."""
+        return len(self._slots)
+
+    def add(self, theta_step: Array, scaled_step: Array) -> None:
+        """Remember a step, in the place of the oldest one if all are taken."""
+        if len(self._theta) == 0:
+            return
+        slot, self._next = self._next, (self._next + 1) % len(self._theta)
+        self._theta[slot], self._scaled[slot] = theta_step, scaled_step
+        self._gram[slot] = self._gram[:, slot] = self._scaled @ scaled_step
+        self._slots.append(slot)
+
+    def best_change(self, scaled_residual: Array, step: Array) -> Array:
+        """The multiples of the steps that make the residual smallest, then a mirror step from there."""
+        slots = list(self._slots)
+        norms = np.sqrt(np.diag(self._gram)[slots])
+        norms[norms == 0] = 1.0
+        regularised = self._gram[np.ix_(slots, slots)] / np.outer(norms, norms) + 1e-7 * np.eye(len(slots))
+        target = (self._scaled @ scaled_residual)[slots]
+        weights = np.zeros(len(self._theta))
+        weights[slots] = -np.linalg.solve(regularised, target / norms) / norms
+        return np.asarray(weights @ self._theta - step * (scaled_residual + weights @ self._scaled))
+
+    def forget(self, n_oldest: int) -> None:
+        """Use the oldest steps no longer."""
+        for _ in range(n_oldest):
+            self._slots.popleft()

@@ -1,0 +1,1 @@
+"""Mixtures of product distributions, by arrays on a CPU or a GPU."""

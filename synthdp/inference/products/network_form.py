@@ -1,0 +1,145 @@
+"""Components written as the output of a neural network, one fixed random input a component."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.domain import Domain
+from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
+from synthdp.inference.products.component_forms import Components
+from synthdp.inference.products.product_components import attribute_rows
+
+_FLOOR = 1e-6
+"""Probabilities below this start as it: a softmax would hardly move them."""
+
+
+@final
+class NetworkForm:
+    """A multilayer perceptron from Gaussian inputs to the logits of each attribute's levels.
+
+    The logits are the network's output plus an offset, which stays as it starts. The flat vector
+    of parameters holds the network's matrices and biases layer by layer, then the offset and the
+    logarithms of the components' weights; the derivatives by these two are 0.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    backend
+        Where the arrays live.
+    n_components
+        Number of inputs, and with them of components.
+    n_inputs
+        Length of an input.
+    hidden
+        Widths of the hidden layers (rectified linear units).
+    seed
+        Seed of inputs and initial weights.
+    reproduce
+        True: the offset makes the network start at the given components. False: it makes it
+        start scattered around their mean.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        backend: ArrayBackend,
+        *,
+        n_components: int,
+        n_inputs: int,
+        hidden: Sequence[int],
+        seed: int,
+        reproduce: bool,
+    ) -> None:
+        self._blocks = list(attribute_rows(domain).values())
+        self._backend = backend
+        self._reproduce = reproduce
+        self._generator = np.random.default_rng(seed)
+        self._inputs = backend.array(self._generator.standard_normal((n_inputs, n_components)))
+        self._widths = [n_inputs, *hidden, sum(domain.shape)]
+        self._n_weights = sum((before + 1) * after for before, after in pairwise(self._widths))
+        self._parameters: DeviceArray = None
+        self._activations: list[DeviceArray] = []
+
+    def parameters(self, components: Components) -> DeviceArray:
+        """See `ComponentForm.parameters`; draws the network's initial weights."""
+        levels, weights = (self._backend.to_numpy(part) for part in components)
+        network = self._backend.array(self._initial_weights(levels))
+        offset = np.log(np.maximum(levels, _FLOOR))
+        if self._reproduce:
+            offset -= self._backend.to_numpy(self._forward(network)[-1])
+        else:
+            offset[:] = offset.mean(axis=1, keepdims=True)
+        fixed = np.concatenate([offset.ravel(), np.log(np.maximum(weights, 1e-300))])
+        return self._backend.xp.concatenate([network, self._backend.array(fixed)], 0)
+
+    def components(self, parameters: DeviceArray) -> Components:
+        """See `ComponentForm.components`; remembers the network's activations for `pullback`."""
+        xp = self._backend.xp
+        self._parameters, self._activations = parameters, self._forward(parameters)
+        n_components = self._inputs.shape[1]
+        logits = self._activations.pop()
+        logits = logits + parameters[self._n_weights : -n_components].reshape(-1, n_components)
+        levels = self._backend.zeros(tuple(logits.shape))
+        for block in self._blocks:
+            powers = xp.exp(logits[block] - xp.amax(logits[block], 0))
+            levels[block] = powers / powers.sum(0)
+        weights = xp.exp(parameters[-n_components:])
+        return levels, weights / weights.sum()
+
+    def pullback(self, components: Components, slopes: Components) -> DeviceArray:
+        """See `ComponentForm.pullback`; of the components that were asked for last (backpropagation)."""
+        levels, _ = components
+        products = levels * slopes[0]
+        by_output = self._backend.zeros(tuple(levels.shape))
+        for block in self._blocks:
+            by_output[block] = products[block] - levels[block] * products[block].sum(0)
+        gradient = self._backend.zeros(tuple(self._parameters.shape))
+        for (start, middle, end), inputs in zip(reversed(self._layers()), reversed(self._activations), strict=True):
+            gradient[start:middle] = (by_output @ inputs.T).reshape(-1)
+            gradient[middle:end] = by_output.sum(1)
+            matrix = self._parameters[start:middle].reshape(by_output.shape[0], -1)
+            by_output = (matrix.T @ by_output) * (inputs > 0)
+        return gradient
+
+    def project(self, parameters: DeviceArray) -> DeviceArray:
+        """All parameters are allowed."""
+        return parameters
+
+    def proper(self, components: Components) -> Components:
+        """They are proper already."""
+        return components
+
+    def _layers(self) -> list[tuple[int, int, int]]:
+        """For each layer where its matrix starts in the vector of parameters, its biases start, and both end."""
+        layers, start = [], 0
+        for before, after in pairwise(self._widths):
+            middle = start + before * after
+            layers.append((start, middle, middle + after))
+            start = middle + after
+        return layers
+
+    def _forward(self, parameters: DeviceArray) -> list[DeviceArray]:
+        """What goes into each layer, and what comes out of the last one; one column a component."""
+        values = [self._inputs]
+        for number, (start, middle, end) in enumerate(self._layers()):
+            matrix = parameters[start:middle].reshape(end - middle, -1)
+            output = matrix @ values[-1] + parameters[middle:end][:, None]
+            values.append(output * (output > 0) if number < len(self._widths) - 2 else output)
+        return values
+
+    def _initial_weights(self, levels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Matrices that keep the size of what passes through them [He et al. 2015], and biases of 0."""
+        parts = []
+        for before, after in pairwise(self._widths):
+            gain = 1.0 if after == self._widths[-1] else 2.0
+            parts.append(self._generator.standard_normal((after, before)) * np.sqrt(gain / before))
+            parts.append(np.zeros(after))
+        for block in self._blocks:
+            # An attribute that starts uniform in all components is not measured, and must stay so.
+            if np.ptp(levels[block]) < 1e-9:
+                parts[-2][block] = 0.0
+        return np.concatenate([part.ravel() for part in parts])

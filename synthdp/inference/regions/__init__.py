@@ -1,0 +1,1 @@
+"""Regions: overlapping tables that agree where they overlap."""

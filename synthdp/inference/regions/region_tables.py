@@ -1,0 +1,94 @@
+"""A junction tree made of some regions of a region graph: what a full model of the rows can start from.
+
+Of all trees that can be grown region by region, each new one hanging by what it shares with a
+clique of the tree, the greedy choice takes most information first. For pairs of attributes that
+is the maximum-spanning tree of mutual information [Chow & Liu 1968].
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import final
+
+import numpy as np
+
+from synthdp.cliques import Clique, maximal_cliques
+from synthdp.domain import Domain
+from synthdp.inference.arrays import Array
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+_Members = frozenset[str]
+
+
+@final
+class RegionTables:
+    """Marginals of the regions, and of all that they contain.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    tables
+        For each region, in the order of the domain, its table, summing to 1.
+    """
+
+    def __init__(self, domain: Domain, tables: Mapping[Clique, Array]) -> None:
+        self.domain = domain
+        self.tables = tables
+        self._members = {region: frozenset(region) for region in tables}
+        self._entropies: dict[_Members, float] = {frozenset(): 0.0}
+
+    def home(self, clique: Iterable[str]) -> Clique | None:
+        """The region with fewest cells that contains a clique, if one does."""
+        wanted = frozenset(clique)
+        homes = (region for region, members in self._members.items() if wanted <= members)
+        return min(homes, key=self.domain.size, default=None)
+
+    def marginal(self, home: Clique, clique: Clique) -> Array:
+        """The marginal of a clique inside a region, axes in the order of ``clique``."""
+        kept = [name for name in home if name in clique]
+        summed = tuple(axis for axis, name in enumerate(home) if name not in clique)
+        table = self.tables[home].sum(axis=summed) if summed else self.tables[home]
+        return np.asarray(np.transpose(table, [kept.index(name) for name in clique]))
+
+    def entropy(self, members: _Members, home: Clique) -> float:
+        """Entropy in nats of a clique inside a region."""
+        if members not in self._entropies:
+            shares = self.marginal(home, self.domain.canonical(members)).ravel()
+            shares = shares[shares > 0]
+            self._entropies[members] = -float(np.dot(shares, np.log(shares)))
+        return self._entropies[members]
+
+    def information(self, known: _Members, new: _Members, home: Clique) -> float:
+        """How much a clique tells of some attributes, given others and each one's own distribution."""
+        apart = sum(self.entropy(frozenset([name]), home) for name in new)
+        return apart + self.entropy(known, home) - self.entropy(known | new, home)
+
+
+def region_tree(tables: RegionTables) -> tuple[JunctionTree, list[Array]]:
+    """The tree, and the marginal of each of its cliques."""
+    domain = tables.domain
+    cliques: list[_Members] = []
+    missing = set(domain.attributes)
+    while missing:
+        known, new = _best_joint(tables, cliques, missing)
+        cliques.append(known | new)
+        missing -= new
+    kept = maximal_cliques(domain.canonical(clique) for clique in cliques)
+    tree = JunctionTree.from_cliques(domain, kept)
+    homes = {clique: tables.home(clique) for clique in tree.cliques}
+    return tree, [tables.marginal(home, clique) for clique, home in homes.items() if home is not None]
+
+
+def _best_joint(tables: RegionTables, cliques: list[_Members], missing: set[str]) -> tuple[_Members, _Members]:
+    """What the next clique of the tree shares with one that is there, and what it adds."""
+    best: tuple[float, _Members, _Members] | None = None
+    for region in tables.tables:
+        new = missing.intersection(region)
+        if not new:
+            continue
+        rest = frozenset(region) - new
+        for known in dict.fromkeys([frozenset(), *(rest & clique for clique in cliques)]):
+            gain = tables.information(known, frozenset(new), region)
+            if best is None or gain > best[0] + 1e-12:
+                best = (gain, known, frozenset(new))
+    assert best is not None  # each attribute is in some region
+    return best[1], best[2]

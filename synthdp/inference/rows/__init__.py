@@ -1,0 +1,1 @@
+"""Rows: moving, repairing, matching and completing tables of records."""

@@ -1,0 +1,94 @@
+"""Rows that agree with partial records: the rows of a table, grouped by what they have in the given attributes."""
+
+from collections.abc import Mapping, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.domain import Domain
+from synthdp.inference.arrays import Array, IntArray, compact, row_keys
+
+_MOST_COMPARED = 1 << 15
+_CHUNK_CELLS = 1 << 22
+
+
+@final
+class AgreeingRows:
+    """For each partial record the rows of a weighted table that agree with it.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    columns
+        For each attribute the codes of the rows, shape ``(n_rows,)``.
+    weights
+        Weight of each row, at least 0, some above; rows of weight 0 are as good as absent.
+    given
+        Codes of the records in some attributes, at least one, each of shape ``(n_records,)``.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        columns: Sequence[NDArray[np.integer]],
+        weights: Array,
+        given: Mapping[str, NDArray[np.integer]],
+    ) -> None:
+        part = domain.project(tuple(given))
+        self._kept = np.flatnonzero(weights > 0)
+        self._weights = weights[self._kept]
+        joined = [
+            compact(np.concatenate([columns[domain.index(name)][self._kept], codes.astype(np.int64)]), part[name])
+            for name, codes in given.items()
+        ]
+        _, first, groups = np.unique(row_keys(part, joined), return_index=True, return_inverse=True)
+        self._rows, self._records = groups[: self._kept.size], groups[self._kept.size :]
+        self._codes = [column[first] for column in joined]
+        self._sums = np.bincount(self._rows, self._weights, minlength=first.size)
+        self.n_agreeing: IntArray = np.bincount(self._rows, minlength=first.size)[self._records]
+        """For each record how many rows agree with it, shape ``(n_records,)``."""
+
+    def drawn(self, records: IntArray, generator: np.random.Generator) -> IntArray:
+        """Position of a row that agrees with each of some records, in proportion to weight.
+
+        For a record that no row agrees with, in proportion to weight from the rows that differ
+        from it in fewest of the given attributes; where rows differ in more than 32,768 ways,
+        only that many, drawn by their weight, are looked through.
+        """
+        groups = self._records[records].copy()
+        lost = np.flatnonzero(self._sums[groups] == 0)
+        groups[lost] = self._nearest(groups[lost], generator)
+        # Group by group the shares run from one whole number to the next, but for rounding.
+        order = np.argsort(self._rows, kind="stable")
+        shares = self._weights[order] / self._sums[self._rows[order]]
+        running = np.append(0.0, np.cumsum(shares))
+        ends = np.cumsum(np.bincount(self._rows, minlength=self._sums.size))
+        low, high = running[np.append(0, ends[:-1])[groups]], running[ends[groups]]
+        target = low + generator.random(groups.size) * (high - low)
+        target = np.minimum(target, np.nextafter(high, 0.0))
+        return np.asarray(self._kept[order[np.searchsorted(running, target, side="right") - 1]])
+
+    def _nearest(self, groups: IntArray, generator: np.random.Generator) -> IntArray:
+        """For groups without rows, one with rows that differs from it in fewest attributes, drawn by weight."""
+        filled = np.flatnonzero(self._sums)
+        if filled.size > _MOST_COMPARED:
+            shares = self._sums[filled] / self._sums[filled].sum()
+            filled = np.sort(generator.choice(filled, _MOST_COMPARED, replace=False, p=shares))
+        lost, members = np.unique(groups, return_inverse=True)
+        order = np.argsort(members, kind="stable")
+        ends = np.cumsum(np.bincount(members, minlength=lost.size))
+        chosen = np.empty_like(groups)
+        for start in range(0, lost.size, max(1, _CHUNK_CELLS // filled.size)):
+            some = lost[start : start + max(1, _CHUNK_CELLS // filled.size)]
+            distances = np.zeros((some.size, filled.size), dtype=np.min_scalar_type(len(self._codes)))
+            for codes in self._codes:
+                distances += codes[some, None] != codes[None, filled]
+            for number, row in enumerate(distances, start):
+                near = filled[np.flatnonzero(row == row.min())]
+                running = np.cumsum(self._sums[near])
+                here = order[ends[number - 1] if number else 0 : ends[number]]
+                targets = generator.random(here.size) * running[-1]
+                chosen[here] = near[np.minimum(np.searchsorted(running, targets, side="right"), near.size - 1)]
+        return chosen

@@ -1,0 +1,1 @@
+"""Junction trees: sets of attributes, triangulation, growth."""

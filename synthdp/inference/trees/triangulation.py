@@ -1,0 +1,247 @@
+"""Triangulation by greedy elimination: which cliques a junction tree needs for given marginals.
+
+The triangulation is a function of the graph alone. Attributes whose neighbours all know each other go
+first (nothing is lost by that), then each connected part of what is left, the core, is eliminated by
+itself. So a change in one place leaves the answer elsewhere as it was.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import final
+
+from synthdp.inference.trees.attribute_sets import AttributeSets, Graph
+
+_POSITION_BITS = 20
+_POSITIONS = (1 << _POSITION_BITS) - 1
+_TIES = 24 + _POSITION_BITS
+"""Ranks by fill leave these bits to the clique's size and the attribute's position, which decide ties."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A connected part of the core, and what eliminating it gives.
+
+    Parameters
+    ----------
+    graph
+        The part, in the order of the domain.
+    cliques
+        Maximal cliques of its triangulation.
+    n_cells
+        Their number of cells together.
+    """
+
+    graph: Graph
+    cliques: tuple[int, ...]
+    n_cells: int
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Triangulation:
+    """A triangulated graph.
+
+    Parameters
+    ----------
+    peeled
+        For each attribute that is not in the core, in the order of elimination, its neighbours then.
+    parts
+        The parts of the core, by their lowest attribute.
+    cliques
+        Maximal cliques of the whole, lowest first.
+    n_cells
+        Their number of cells together.
+    """
+
+    peeled: dict[int, int]
+    parts: dict[int, Part]
+    cliques: tuple[int, ...]
+    n_cells: int
+
+
+def triangulate(sets: AttributeSets, graph: Graph, *, known: Triangulation | None = None) -> Triangulation:
+    """A triangulation of few cells; parts of the core that are as in a ``known`` one are taken from there."""
+    core = dict(graph)
+    peeled = peel(sets, core, graph)
+    found = {}
+    for part in connected_parts(sets, core):
+        first = next(iter(part))
+        old = known.parts.get(first) if known else None
+        found[first] = old if old and old.graph == part else eliminate(sets, part)
+    cliques = {bit | boundary for bit, boundary in peeled.items()}
+    cliques.update(*(part.cliques for part in found.values()))
+    kept = tuple(sorted(cliques.difference(peeled.values())))
+    n_cells = sum(sets.n_cells[clique] for clique in kept)
+    return Triangulation(peeled=peeled, parts=found, cliques=kept, n_cells=n_cells)
+
+
+def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int, int]:
+    """Take attributes whose neighbours all know each other out of a graph, as long as there are any.
+
+    Parameters
+    ----------
+    sets
+        What the sets of attributes stand for.
+    graph
+        Is changed; what stays in it does not depend on the order of taking out.
+    suspects
+        At least all that can be taken out at once; those that follow from them are found.
+
+    Returns
+    -------
+    dict of int to int
+        For each one taken out, in order, its neighbours then.
+    """
+    bits, boundaries = sets.bits, {}
+    waiting = 0
+    for bit in suspects:
+        waiting |= bit
+    while waiting:
+        chosen = waiting & -waiting
+        waiting ^= chosen
+        members = graph[chosen]
+        for bit in bits[members]:
+            if members & ~graph[bit]:
+                break
+        else:
+            del graph[chosen]
+            boundaries[chosen] = boundary = members ^ chosen
+            for bit in bits[boundary]:
+                graph[bit] ^= chosen
+            waiting |= boundary
+    return boundaries
+
+
+def connected_parts(sets: AttributeSets, graph: Graph) -> list[Graph]:
+    """The connected parts of a graph, each in the order of the domain."""
+    found, seen = [], 0
+    for start in graph:
+        if not start & seen:
+            members, new = 0, start
+            while new:
+                members |= new
+                reached = 0
+                for bit in sets.bits[new]:
+                    reached |= graph[bit]
+                new = reached & ~members
+            seen |= members
+            found.append({bit: graph[bit] for bit in sets.bits[members]})
+    return found
+
+
+def eliminate(sets: AttributeSets, graph: Graph) -> Part:
+    """The better one of two greedy eliminations of a connected graph.
+
+    They are by least fill and by smallest clique: both are standard, neither is always better
+    [Koller & Friedman 2009, sec. 9.4.3].
+    """
+    part = eliminate_within(sets, graph, max_cells=inf)
+    assert part is not None
+    return part
+
+
+def eliminate_within(sets: AttributeSets, graph: Graph, *, max_cells: float) -> Part | None:
+    """The same; None, and sooner, if it has more cells than allowed."""
+    by_fill = _eliminate_by_fill(sets, graph, max_cells)
+    most = max_cells if by_fill is None else by_fill.n_cells - 1
+    return _eliminate_by_size(sets, graph, most) or by_fill
+
+
+def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> Part | None:
+    """Least weight of the edges to add first, then smallest clique, then first in the domain."""
+    bits, weight = sets.bits, sets.weight
+    graph = dict(whole)
+    fills = {bit: _fill(sets, graph, bit, 0) for bit in graph}
+    ranks = {bit: _rank(fill, weight[graph[bit]], bit) for bit, fill in fills.items()}
+    kept = _Kept(sets, whole, max_cells)
+    while ranks:
+        chosen = 1 << (min(ranks.values()) & _POSITIONS)
+        fill, members = fills.pop(chosen), graph.pop(chosen)
+        del ranks[chosen]
+        boundary = members ^ chosen
+        if not kept.add(members, boundary):
+            return None
+        neighbours = bits[boundary]
+        if not fill:
+            cost = weight[chosen]
+            for bit in neighbours:
+                fills[bit] -= cost * weight[graph[bit] & ~members]
+                graph[bit] ^= chosen
+                ranks[bit] = _rank(fills[bit], weight[graph[bit]], bit)
+            continue
+        for bit in neighbours:
+            # An edge that is new spares all who know both its ends from adding it.
+            for other in bits[boundary & ~graph[bit] & -bit]:
+                saved = weight[bit] * weight[other]
+                for witness in bits[graph[bit] & graph[other] & ~members]:
+                    fills[witness] -= saved
+                    ranks[witness] -= saved << _TIES
+        for bit in neighbours:
+            graph[bit] = (graph[bit] | boundary) & ~chosen
+        for bit in neighbours:
+            fills[bit] = fill = _fill(sets, graph, bit, boundary)
+            ranks[bit] = _rank(fill, weight[graph[bit]], bit)
+    return kept.part()
+
+
+def _fill(sets: AttributeSets, graph: Graph, bit: int, clique: int) -> int:
+    """Weight of the edges that eliminating an attribute would add; it is in the clique, if that is not empty."""
+    weight, members, total = sets.weight, graph[bit], 0
+    for other in sets.bits[members & ~clique]:
+        unknown = ~graph[other]
+        if members & unknown:
+            # Edges into the clique are met at one end only, the others at both.
+            total += weight[other] * (weight[members & unknown] + weight[clique & unknown])
+    return total >> 1
+
+
+def _rank(fill: int, size: int, bit: int) -> int:
+    """A number that orders attributes by fill, then by the clique's size, then by position."""
+    return (fill << _TIES) + (size << _POSITION_BITS) + bit.bit_length() - 1
+
+
+def _eliminate_by_size(sets: AttributeSets, whole: Graph, max_cells: float) -> Part | None:
+    """Fewest cells of the clique that elimination forms first, then first in the domain."""
+    bits, n_cells = sets.bits, sets.n_cells
+    graph = dict(whole)
+    costs = {bit: n_cells[members] for bit, members in graph.items()}
+    kept = _Kept(sets, whole, max_cells)
+    while costs:
+        chosen = min(costs, key=costs.__getitem__)
+        del costs[chosen]
+        members = graph.pop(chosen)
+        boundary = members ^ chosen
+        if not kept.add(members, boundary):
+            return None
+        for bit in bits[boundary]:
+            graph[bit] = joined = (graph[bit] | boundary) & ~chosen
+            costs[bit] = n_cells[joined]
+    return kept.part()
+
+
+@final
+class _Kept:
+    """Maximal ones among the cliques of an elimination, as long as they have few cells together."""
+
+    def __init__(self, sets: AttributeSets, graph: Graph, max_cells: float) -> None:
+        self._graph = graph
+        self._n_cells = sets.n_cells
+        self._max_cells = max_cells
+        self._total = 0
+        self._cliques: list[int] = []
+        self._boundaries: set[int] = set()
+
+    def add(self, members: int, boundary: int) -> bool:
+        """Take the next clique and its neighbours; whether the cells are still few enough."""
+        # A clique that is not maximal is all that an earlier one left behind.
+        if members not in self._boundaries:
+            self._cliques.append(members)
+            self._total += self._n_cells[members]
+        self._boundaries.add(boundary)
+        return self._total <= self._max_cells
+
+    def part(self) -> Part:
+        """What was kept."""
+        return Part(graph=self._graph, cliques=tuple(self._cliques), n_cells=self._total)

@@ -1,0 +1,1 @@
+"""Exact noise on integers, from the operating system's random bits."""

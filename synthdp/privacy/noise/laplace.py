@@ -1,0 +1,59 @@
+"""Exact discrete Laplace noise [CKS20], and the exact coin flips it is made of."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.privacy.noise.exact import bernoulli_exp, exp_bounds
+from synthdp.privacy.noise.randomness import Randomness
+
+IntArray = NDArray[np.int64]
+
+
+def discrete_laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
+    """Up to ``size`` draws with ``P(x) ~ exp(-|x| / scale)`` [CKS20, Alg. 2]; rejected ones are left out."""
+    remainder = _uniform_below(scale, size, randomness)
+    keep = bernoulli_exp_many(remainder / scale, lambda i: Fraction(int(remainder[i]), scale), randomness)
+    remainder = remainder[keep]
+    quotient = np.zeros(remainder.size, dtype=np.int64)
+    running = np.arange(remainder.size)
+    while running.size:
+        more = bernoulli_exp_many(np.ones(running.size), lambda _: Fraction(1), randomness)
+        running = running[more]
+        quotient[running] += 1
+    magnitude = remainder + scale * quotient
+    negative = randomness.words(magnitude.size, np.uint8) >> 7 == 1
+    signed: IntArray = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
+    return signed
+
+
+def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:
+    """Uniform integers in ``0 .. bound - 1``, by rejection of the bits above."""
+    n_bits = max((bound - 1).bit_length(), 1)
+    drawn: list[IntArray] = []
+    while sum(part.size for part in drawn) < size:
+        part = (randomness.words(2 * size, np.uint64) >> np.uint64(64 - n_bits)).astype(np.int64)
+        drawn.append(part[part < bound])
+    return np.concatenate(drawn)[:size] if drawn else np.empty(0, dtype=np.int64)
+
+
+def bernoulli_exp_many(
+    gamma: NDArray[np.float64], exact: Callable[[int], Fraction], randomness: Randomness
+) -> NDArray[np.bool_]:
+    """True with probability exp(-gamma); ``exact(i)`` is the rational number that gamma[i] rounds."""
+    words = randomness.words(gamma.size, np.uint64)
+    gap = words.astype(np.float64) * 2.0**-64 - np.exp(-gamma)
+    answer = gap < 0
+    for i in np.flatnonzero(np.abs(gap) < 2.0**-40):
+        answer[i] = _bernoulli_from_word(exact(int(i)), int(words[i]), randomness)
+    return answer
+
+
+def _bernoulli_from_word(x: Fraction, word: int, randomness: Randomness) -> bool:
+    """Bernoulli(exp(-x)) whose uniform number starts with the 64 bits of ``word``."""
+    lower, upper = exp_bounds(x, 64)
+    if lower <= word < upper:
+        return bernoulli_exp(x, randomness, prefix=word, bits=64)
+    return word < lower

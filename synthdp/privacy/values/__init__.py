@@ -1,0 +1,1 @@
+"""What the kernel answers about single columns before their domain is known."""

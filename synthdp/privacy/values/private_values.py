@@ -1,0 +1,271 @@
+"""Private values: what the kernel answers about single columns before their domain is known."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, NoReturn, Protocol, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.grid import LARGEST_POINT, Grid
+from synthdp.privacy.events import exact_rho
+from synthdp.privacy.ledger import PrivacyLedger, exact_delta
+from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, gaussian_noise
+from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
+from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
+from synthdp.privacy.values.thresholds import partition_threshold
+from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
+
+MAX_CELLS = 1 << 22
+"""Most cells of a histogram of one column."""
+
+Value = TypeVar("Value", bound=str | int)
+
+
+class ValueSource(Protocol):
+    """Where exact counts of the values of single columns come from.
+
+    Of one grid both methods find the same records missing: the sensitivity of both together is that of one.
+    """
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of: missing, below ``starts[0]``, from each start to the next, at or above the last.
+
+        Each record is counted in exactly one cell; without starts the cells are: missing, the rest.
+        """
+
+    def frequencies(self, grid: Grid) -> tuple[list[str] | NDArray[np.int64], NDArray[np.int64]]:
+        """All values that occur and are not missing, sorted, and their counts; each record has at most one."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NoisyHistogram:
+    """Released counts of one column's cells.
+
+    Parameters
+    ----------
+    starts
+        First grid point of each cell but the first two; shape ``(n,)``.
+    missing, below
+        Noisy counts of records without a value, and below ``starts[0]``.
+    counts
+        Noisy counts of the cells from each start to the next, the last without end; shape ``(n,)``.
+    stddev
+        Standard deviation of the noise of each count, in records.
+    """
+
+    starts: NDArray[np.int64]
+    missing: float
+    below: float
+    counts: NDArray[np.float64]
+    stddev: float
+
+
+@final
+@dataclass(frozen=True)
+class FrequentValues(Generic[Value]):
+    """Released values that many records share, in their own order, with noisy counts.
+
+    Parameters
+    ----------
+    counts
+        Noisy count of each released value, at least ``threshold``.
+    missing
+        Noisy count of the records without a value, whatever it is.
+    stddev
+        Standard deviation of the noise before the threshold, in records.
+    threshold
+        Least noisy count that is released.
+    """
+
+    counts: dict[Value, float]
+    missing: float
+    stddev: float
+    threshold: int
+
+
+@final
+class PrivateValues:
+    """The values of single columns behind a ledger: how a domain is learnt that nobody declared.
+
+    Like `PrivateTable` it shows nothing of the records but what an event in the ledger paid for,
+    and each question pays before the records are touched. Sensitivity: a record has one value in a
+    column, or none, so a unit changes the cells of one histogram, or the counts of all values, by at
+    most ``unit.marginal_l2_squared`` (squared L2) together. Values are released in their own order,
+    never in that of the records.
+
+    Parameters
+    ----------
+    source
+        Where exact counts come from.
+    ledger
+        The budget; shared with the `PrivateTable` of the same records.
+    randomness
+        Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
+    """
+
+    __slots__ = ("_ledger", "_randomness", "_source")
+
+    def __init__(self, source: ValueSource, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
+        self._source = source
+        self._ledger = ledger
+        self._randomness = SystemRandomness() if randomness is None else randomness
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for every answer."""
+        return self._ledger
+
+    @property
+    def randomness(self) -> Randomness:
+        """Where the random bits come from."""
+        return self._randomness
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float) -> NoisyHistogram:
+        """Release the counts of public cells of one column with Gaussian noise, at a cost of exactly ``rho``.
+
+        Parameters
+        ----------
+        grid
+            The column, and which integer stands for a value.
+        starts
+            Where the cells begin, increasing; shape ``(n,)``, possibly empty.
+        rho
+            Cost, above 0.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the ledger has less than ``rho`` left; the records are not touched then.
+        ParameterError
+            If the starts do not increase or are too many, or ``rho`` is not above 0 or too small.
+        """
+        starts = np.array(starts, dtype=np.int64)
+        if starts.ndim != 1 or starts.size > MAX_CELLS or (starts[1:] <= starts[:-1]).any():
+            raise ParameterError(f"starts of {grid.column!r}: give up to {MAX_CELLS} increasing integers")
+        kind = self._ledger.accounting.noise
+        n_cells = starts.size + 2
+        event = HistogramEvent.costing(
+            exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit, noise=kind
+        )
+        self._pay(event)
+        noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=n_cells, randomness=self._randomness)
+        exact = self._source.histogram(grid, starts)
+        if exact.dtype != np.int64 or exact.shape != noise.shape:
+            raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
+        counts = (exact + noise).astype(np.float64)
+        below = counts[1] if starts.size else 0.0
+        rest = counts[2:] if starts.size else counts[1:]
+        stddev = kind.variance(event.sigma_squared) ** 0.5
+        return NoisyHistogram(starts, float(counts[0]), float(below), rest, stddev)
+
+    def frequent(self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float) -> FrequentValues[str | int]:
+        """Release the values that many records share, with noisy counts: partition selection [Desfontaines22].
+
+        Parameters
+        ----------
+        grid
+            The column, and what counts as a value.
+        rho
+            Cost, above 0.
+        delta
+            Probability, above 0, that a value of one unit alone is released; part of the ledger's
+            ``failure_delta``.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the ledger has less than ``rho`` or ``delta`` left; the records are not touched then.
+        ParameterError
+            If ``rho`` or ``delta`` is not above 0, or too small.
+        """
+        kind, unit = self._ledger.accounting.noise, self._ledger.unit
+        sigma_squared = unit.marginal_l2_squared / (2 * exact_rho(rho))
+        self._check_noise(sigma_squared, rho)
+        allowed = exact_delta(delta)
+        threshold = partition_threshold(kind, sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed)
+        event = PartitionEvent(
+            column=grid.column,
+            of=grid.of,
+            sigma_squared=sigma_squared,
+            sensitivity_squared=unit.marginal_l2_squared,
+            threshold=threshold,
+            failure_probability=allowed,
+            noise=kind,
+        )
+        self._pay(event)
+        values, exact = self._source.frequencies(grid)
+        exact_missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[0]  # a public cell beside the values
+        noise = gaussian_noise(kind, sigma_squared=sigma_squared, size=len(exact) + 1, randomness=self._randomness)
+        noisy = np.asarray(exact, dtype=np.int64) + noise[1:]
+        passed = np.flatnonzero(noisy >= threshold).tolist()
+        released = sorted((_plain(values[position]), float(noisy[position])) for position in passed)
+        counts = dict(released)  # in their own order, whatever order the source has
+        missing = float(exact_missing + noise[0])
+        return FrequentValues(counts, missing, kind.variance(sigma_squared) ** 0.5, threshold)
+
+    def split_tree(self, grid: Grid, first: int, stop: int, *, rho: Fraction | float) -> NDArray[np.int64]:
+        """Release cells that are narrow where records are dense, at a cost of at most ``rho``: PrivTree [Zhang16].
+
+        Its noise is not Gaussian: the accounting must be zCDP.
+
+        Parameters
+        ----------
+        grid
+            The column, and which integer stands for a value.
+        first, stop
+            First grid point, and one past the last; public. Values beyond are counted at the ends.
+        rho
+            Cost, above 0.
+
+        Returns
+        -------
+        numpy.ndarray
+            First point of each cell, increasing, then ``stop``; int64.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the ledger has less than ``rho`` left; the records are not touched then.
+        PrivacyError
+            If the accounting is for Gaussian noise only.
+        ParameterError
+            If there is no grid point, or ``rho`` is not above 0 or too small.
+        """
+        event = PrivTreeEvent.costing(exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1)
+        if not -LARGEST_POINT <= first < stop <= LARGEST_POINT:
+            raise ParameterError(f"grid of {grid.column!r}: {first} .. {stop - 1} is no range; give first < stop")
+        self._ledger.charge(event)
+
+        def counts_below(points: NDArray[np.int64]) -> NDArray[np.int64]:
+            inner = points[(points > first) & (points < stop)]
+            cells = self._source.histogram(grid, inner)
+            all_below = np.cumsum(cells[1:]) if inner.size else cells[1:]
+            position = np.searchsorted(inner, points, side="left")
+            return np.where(points <= first, 0, all_below[position])
+
+        starts, end = split_tree(
+            counts_below, first, stop, scale=event.scale, decay=event.decay, randomness=self._randomness
+        )
+        return np.append(starts, end)
+
+    def _pay(self, event: HistogramEvent | PartitionEvent) -> None:
+        self._check_noise(event.sigma_squared, event.rho)
+        self._ledger.charge(event)
+
+    def _check_noise(self, sigma_squared: Fraction, rho: Fraction | float) -> None:
+        if sigma_squared > MAX_SIGMA_SQUARED[self._ledger.accounting.noise]:
+            raise ParameterError(f"rho is {float(rho)}; that is too little to learn a column's domain")
+
+    def __repr__(self) -> str:
+        return f"PrivateValues({self._ledger.unit.adjacency.value})"
+
+    def __reduce__(self) -> NoReturn:
+        raise PrivacyError("private values cannot be copied or pickled: a copy would have a budget of its own")
+
+
+def _plain(value: object) -> str | int:
+    """A value as Python's own text or integer."""
+    return str(value) if isinstance(value, str) else int(value)  # type: ignore[call-overload]

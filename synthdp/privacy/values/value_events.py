@@ -1,0 +1,64 @@
+"""Events of learning a domain: histograms of single values, and the values that many records share."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from synthdp.privacy.events import CountsEvent
+from synthdp.privacy.noise.gaussian import Noise
+from synthdp.privacy.unit import PrivacyUnit
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class HistogramEvent(CountsEvent):
+    """The counts of a histogram of one column over public cells: a record is in one cell."""
+
+    column: str
+    of: str
+    n_cells: int
+
+    @classmethod
+    def costing(
+        cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit, noise: Noise
+    ) -> "HistogramEvent":
+        """The event that costs exactly ``rho``."""
+        squared = unit.marginal_l2_squared
+        sigma_squared = squared / (2 * rho)
+        return cls(
+            column=column, of=of, n_cells=n_cells, sigma_squared=sigma_squared, sensitivity_squared=squared, noise=noise
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate."""
+        counted = {"column": self.column, "of": self.of, "n_cells": self.n_cells}
+        return self._described("histogram", self.noise.value, of=counted)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PartitionEvent(CountsEvent):
+    """The counts of all values that occur, of which only those of at least ``threshold`` are released.
+
+    The counts of the values that both of two neighbouring tables hold change by at most the
+    unit's sensitivity. A value that only one of them holds belongs to one unit, and passes the
+    threshold with a probability of at most ``delta`` in all (`synthdp.privacy.values.thresholds`); given
+    that none does, the release is distributed as if there were no such value [Desfontaines22].
+    """
+
+    column: str
+    of: str
+    threshold: int
+    failure_probability: Fraction
+
+    @property
+    def delta(self) -> Fraction:
+        """Probability of at most this that a value of one unit alone is released."""
+        return self.failure_probability
+
+    def to_dict(self) -> dict[str, object]:
+        """The event for a certificate."""
+        counted = {"column": self.column, "of": self.of, "threshold": self.threshold, "delta": float(self.delta)}
+        return self._described(
+            "partition selection", f"{self.noise.value}, counts below a threshold left out", of=counted
+        )

@@ -1,0 +1,146 @@
+"""The certificate: what a release must say about its guarantee [NIST SP 800-226]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from types import MappingProxyType
+
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.selection.mechanism import Mechanism
+from synthdp.table.columns.column import Column
+from synthdp.table.schema.schema import Schema
+from synthdp.version import __version__
+
+NOT_COVERED = (
+    "the time a run takes and the memory it uses, which depend on the records",
+    "the computer and its operating system: whoever controls them sees the records",
+    "anything the schema declares: declared levels and bounds are taken to be public knowledge",
+    "other releases about the same people: their losses add up unless they share one budget",
+)
+_MANY_RECORDS = "people with more than one record: the guarantee is for one record"
+
+LARGE_EPSILON = 10.0
+LARGE_DELTA = 1e-4
+"""Beyond these a certificate warns its reader; both are common advice [NIST SP 800-226]."""
+
+
+def privacy_certificate(
+    *, ledger: PrivacyLedger, randomness: Randomness, release: Mapping[str, object], findings: Sequence[str] = ()
+) -> dict[str, object]:
+    """The privacy statement of a release, as plain JSON values.
+
+    Parameters
+    ----------
+    ledger
+        Budget and events, at the time of the release.
+    randomness
+        Where the noise came from; decides what ``guarantee`` may claim.
+    release
+        Public facts from above: version, mechanism, engine, schema. They cannot replace what the
+        kernel states.
+    findings
+        Further cautions, from released values.
+    """
+    statement = {
+        "guarantee": (
+            f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
+            if randomness.is_private
+            else "NOT PRIVATE: the noise can be predicted"
+        ),
+        "is_private": randomness.is_private,
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
+        "adjacency": ledger.unit.adjacency.value,
+        "unit_of_privacy": ledger.unit.description,
+        "max_rows_per_unit": ledger.unit.max_rows,
+        "cautions": [*cautions(epsilon=ledger.epsilon, delta=ledger.delta), *findings],
+        "accounting": {
+            "currency": ledger.accounting.value,
+            "theorem": ledger.accounting.theorem,
+            "rho_budget": float(ledger.budget),
+            "rho_spent": float(ledger.spent),
+            "rho_left": float(ledger.remaining),
+            "failure_delta": float(ledger.failure_delta),
+            "failure_delta_spent": float(ledger.failure_delta_spent),
+        },
+        "noise": {
+            "kind": f"{_mechanisms(ledger)}, sampled exactly: no rounding of floating-point numbers reaches it",
+            "randomness": randomness.description,
+        },
+    }
+    details = {
+        "events": [event.to_dict() for event in ledger.events],
+        "not_covered": [*NOT_COVERED, *([_MANY_RECORDS] if ledger.unit.column is None else [])],
+    }
+    return statement | dict(release) | statement | details
+
+
+def _mechanisms(ledger: PrivacyLedger) -> str:
+    """The kinds of noise and selection that a ledger can pay for."""
+    gaussian = ledger.accounting.noise.value
+    return (
+        gaussian if ledger.accounting is Accounting.GDP else f"{gaussian}, discrete Laplace and exponential mechanism"
+    )
+
+
+def cautions(*, epsilon: float, delta: float) -> list[str]:
+    """What a reader should know about a weak guarantee; it depends on the parameters only."""
+    found = []
+    if epsilon > LARGE_EPSILON:
+        found.append(f"epsilon is above {LARGE_EPSILON:g}: this protects against little")
+    if delta > LARGE_DELTA:
+        found.append(f"delta is above {LARGE_DELTA:g}: it should be far below 1 / (number of people)")
+    return found
+
+
+def _shortest(number: float) -> str:
+    """The shortest text that is exactly this number: rounding it would claim too much."""
+    return repr(number).removesuffix(".0")
+
+
+def fit_facts(
+    schema: Schema,
+    engine: Estimator,
+    model: Model | None,
+    *,
+    derived: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, object]:
+    """What a certificate says of software, engine, fit and schema, as plain JSON values.
+
+    ``derived`` names, for each column that was not fully declared, what was derived under the budget.
+    """
+    columns = [_column_facts(column, derived.get(column.source, ())) for column in schema.columns]
+    return {
+        "software": f"synthdp {__version__}",
+        "engine": {"name": engine.name, **_fit_status(model)},
+        "complete": model is not None,
+        "schema": {"sha256": schema.fingerprint, "columns": columns},
+        "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
+    }
+
+
+def _fit_status(model: Model | None) -> dict[str, object]:
+    """How the fit ended, and which engine was chosen if that was left open."""
+    if model is None:
+        return {"converged": False}
+    return asdict(model.status) | ({"choice": model.choice} if model.choice else {})
+
+
+def unfinished_facts() -> dict[str, object]:
+    """What a certificate says of a run that ended before its schema was known."""
+    return {"software": f"synthdp {__version__}", "complete": False}
+
+
+def mechanism_facts(mechanism: Mechanism) -> dict[str, object]:
+    """Name, source and public parameters of a recipe."""
+    parameters = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}  # type: ignore[arg-type]
+    return {"name": mechanism.name, "reference": mechanism.reference, "parameters": parameters}
+
+
+def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:
+    """What a certificate says of one column."""
+    facts = {"name": column.name, "type": column.field()["type"], "n_levels": column.size}
+    return facts | ({"domain": "derived", "derived": list(derived)} if derived else {"domain": "declared"})

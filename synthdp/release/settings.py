@@ -1,0 +1,89 @@
+"""Settings of a release by their names, and their defaults."""
+
+from numbers import Real
+
+from synthdp.errors import ParameterError
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.unit import Adjacency
+from synthdp.selection.mechanism import Mechanism
+
+SMALLEST_GDP_BUDGET = 1e-4
+"""Rho below which zCDP is used unless asked otherwise: its discrete noise may be as large as need be."""
+
+LARGEST_SHARE = 0.95
+"""Something must be left of the budget to measure the table with."""
+
+
+def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
+    """The adjacency of that name; raises `ParameterError` if there is none."""
+    try:
+        return Adjacency(adjacency)
+    except ValueError:
+        names = " or ".join(repr(known.value) for known in Adjacency)
+        raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
+
+
+def default_accounting(mechanism: Mechanism, *, epsilon: float, delta: float, max_rows: int) -> Accounting:
+    """The accounting that a mechanism is meant for, as far as the budget allows for its noise.
+
+    Noise grows in proportion to ``max_rows``, the most rows of a unit.
+    """
+    wanted = mechanism.default_accounting
+    if wanted is Accounting.GDP and wanted.rho(epsilon=epsilon, delta=delta) < SMALLEST_GDP_BUDGET * max_rows**2:
+        return Accounting.ZCDP
+    return wanted
+
+
+def settled_accounting(
+    mechanism: Mechanism,
+    accounting: str | Accounting | None,
+    has_trees: bool,
+    *,
+    epsilon: float,
+    delta: float,
+    max_rows: int,
+) -> Accounting:
+    """The accounting, asked for or by default, that a recipe and a schema, with PrivTree or without, allow.
+
+    Raises `ParameterError` if Gaussian DP is asked for something that is not Gaussian.
+    """
+    if accounting is None and has_trees:
+        return Accounting.ZCDP
+    if accounting is None:
+        return default_accounting(mechanism, epsilon=epsilon, delta=delta, max_rows=max_rows)
+    asked = as_accounting(accounting)
+    if asked is Accounting.GDP and not mechanism.is_gaussian:
+        raise ParameterError(
+            f"accounting is 'gdp' but {mechanism.name} selects by the exponential mechanism; give 'zcdp'"
+        )
+    if asked is Accounting.GDP and has_trees:
+        raise ParameterError("accounting is 'gdp' but binning 'privtree' has noise that is not Gaussian; give 'zcdp'")
+    return asked
+
+
+def as_accounting(accounting: str | Accounting) -> Accounting:
+    """The accounting of that name; raises `ParameterError` if there is none."""
+    try:
+        return Accounting(accounting)
+    except ValueError:
+        names = " or ".join(repr(known.value) for known in Accounting)
+        raise ParameterError(f"accounting is {accounting!r}; give {names}") from None
+
+
+def checked_share(domain_share: float) -> float:
+    """The share of the budget for what a schema leaves open; raises `ParameterError` if it is out of range."""
+    if isinstance(domain_share, bool) or not isinstance(domain_share, Real) or not 0 < domain_share <= LARGEST_SHARE:
+        limit = f"give a number above 0 and at most {LARGEST_SHARE}, for instance 0.25"
+        raise ParameterError(f"domain_share is {domain_share}; {limit}")
+    return float(domain_share)
+
+
+def checked_rows(unit: str | None, max_rows_per_unit: int | None) -> int:
+    """Most rows of a unit; raises `ParameterError` if only one of the two is given."""
+    if unit is None and max_rows_per_unit is not None:
+        raise ParameterError("max_rows_per_unit is given without unit; name the column that tells persons apart")
+    if unit is not None and max_rows_per_unit is None:
+        raise ParameterError("unit is given without max_rows_per_unit; say how many rows of a person may be used")
+    if max_rows_per_unit is not None and not isinstance(max_rows_per_unit, int):
+        raise ParameterError(f"max_rows_per_unit is {max_rows_per_unit!r}; give a whole number of at least 1")
+    return 1 if max_rows_per_unit is None else max_rows_per_unit

@@ -1,0 +1,215 @@
+"""A fitted release: what `synthesize` returns and `load` restores, to be sampled from as often as wanted."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError, SchemaError
+from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.model import Model
+from synthdp.measurement import LinearMeasurement
+from synthdp.release import archive
+from synthdp.release.registry import engine_named
+from synthdp.table.records.codec import decode
+from synthdp.table.schema.rules import levels_where
+from synthdp.table.schema.schema import Schema
+
+
+@final
+class Synthesis:
+    """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
+
+    `synthesize` and `synthdp.load` make one; everything it does is post-processing and costs no
+    privacy, however often it is done.
+
+    Parameters
+    ----------
+    schema
+        What the columns mean.
+    measurements
+        Everything that was measured, noise included.
+    model
+        The model that explains them; None fits one when it is needed.
+    certificate
+        What the release says about its guarantee, as plain JSON values.
+    """
+
+    def __init__(
+        self,
+        *,
+        schema: Schema,
+        measurements: Sequence[LinearMeasurement],
+        model: Model | None,
+        certificate: Mapping[str, object],
+    ) -> None:
+        self._schema = schema
+        self._measurements = tuple(measurements)
+        self._fitted = model
+        self._certificate = dict(certificate)
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns mean."""
+        return self._schema
+
+    @property
+    def measurements(self) -> tuple[LinearMeasurement, ...]:
+        """Everything that was measured, noise included."""
+        return self._measurements
+
+    @property
+    def certificate(self) -> dict[str, object]:
+        """What the release says about its guarantee; also written beside every table."""
+        return dict(self._certificate)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model that explains the measurements."""
+        if self._fitted is not None:
+            return self._fitted
+        return estimate_refined(
+            engine_named("graphical-model"),
+            self._schema.domain,
+            self._measurements,
+            constraints=self._schema.constraints,
+        )
+
+    def sample(
+        self,
+        n_rows: int | None = None,
+        *,
+        seed: int | None = None,
+        text: bool = False,
+        where: Mapping[str, object] | None = None,
+        given: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        """Draw a synthetic table, a slice of it, or complete partial records.
+
+        Parameters
+        ----------
+        n_rows
+            Number of rows; by default the (noisy) estimate of the sensitive table's.
+        seed
+            Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
+        text
+            Values as texts in the schema's formats, as a CSV file holds them.
+        where
+            Draw from a slice only: conditions as in the schema's rules, such as
+            ``{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}``.
+        given
+            Complete these records: a table with some of the columns. What it holds is used as it
+            is and is not protected, so it must not be sensitive.
+
+        Raises
+        ------
+        ParameterError
+            If ``n_rows`` or ``seed`` is negative, ``where`` and ``given`` are both there, or a
+            slice or record is impossible under the model.
+        SchemaError
+            If ``where`` or ``given`` does not fit the schema.
+        """
+        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer)):
+            raise ParameterError(f"n_rows is {n_rows!r}; give a whole number")
+        if seed is not None and seed < 0:
+            raise ParameterError(f"seed is {seed}; give 0 or more")
+        if given is not None and (where is not None or n_rows is not None):
+            raise ParameterError("given: each of its rows is completed once; leave out n_rows and where")
+        sampling, decoding = map(int, np.random.SeedSequence(seed).generate_state(2))
+        if given is not None:
+            codes = self.model.complete(self._codes_of(given), seed=sampling)
+        elif where is not None:
+            possible = {name: levels_where(self._schema[name], condition) for name, condition in where.items()}
+            slice_total = round(self._expected(possible)) if n_rows is None else n_rows
+            codes = self.model.sample_where(possible, slice_total, seed=sampling)
+        else:
+            codes = self.model.sample(round(self.model.total) if n_rows is None else n_rows, seed=sampling)
+        table = decode(codes, self._schema, np.random.default_rng(decoding), text=text)
+        if given is not None and not text:
+            table = table.assign(**{name: given[name].to_numpy() for name in given.columns})
+        return table
+
+    def _codes_of(self, given: pd.DataFrame) -> dict[str, NDArray[np.integer]]:
+        """Level codes of the given columns, and of the parts of those that are dates."""
+        codes: dict[str, NDArray[np.integer]] = {}
+        for name in given.columns:
+            source = self._schema[name].source
+            if source != name:
+                raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
+            known = (column for column in self._schema.columns if column.source == name)
+            codes |= {column.name: column.encode(given[name]) for column in known}
+        return codes
+
+    def _expected(self, possible: Mapping[str, NDArray[np.bool_]]) -> float:
+        """Expected number of records of a slice."""
+        counts = self.model.marginal(tuple(possible)).values
+        for axis, wanted in enumerate(possible.values()):
+            counts = np.compress(wanted, counts, axis=axis)
+        return float(counts.sum())
+
+    def marginal(self, columns: Sequence[str]) -> pd.Series:
+        """Expected counts of all combinations of levels of some columns.
+
+        Parameters
+        ----------
+        columns
+            Names, each once.
+
+        Returns
+        -------
+        pandas.Series
+            One float a combination, indexed by the levels' labels (bins as intervals).
+
+        Raises
+        ------
+        ParameterError
+            If a column is unknown or repeats, or there is none.
+        """
+        names = [columns] if isinstance(columns, str) else list(columns)
+        if not names:
+            raise ParameterError("columns: there is none; name at least one")
+        values = self.model.marginal(names).values
+        index = pd.MultiIndex.from_product([self._schema[name].labels for name in names], names=names)
+        return pd.Series(values.ravel(), index=index if len(names) > 1 else index.get_level_values(0), name="count")
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write everything to one file, from which `synthdp.load` restores it; no pickle.
+
+        Raises
+        ------
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+        pieces = archive.Pieces(
+            schema=self._schema, measurements=self._measurements, model=self.fitted, certificate=self._certificate
+        )
+        archive.write(pieces, path, force=force)
+
+    @property
+    def fitted(self) -> Model | None:
+        """The model if there is one already."""
+        return self._fitted or self.__dict__.get("model")
+
+    def __repr__(self) -> str:
+        return f"<Synthesis of {len(self._schema.table_columns)} columns: {self._certificate.get('guarantee')}>"
+
+
+def load(path: str | PathLike[str]) -> Synthesis:
+    """Restore a synthesis that `Synthesis.save` wrote. Opens no private data.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read or is not such a file.
+    """
+    pieces = archive.read(path)
+    return Synthesis(
+        schema=pieces.schema,
+        measurements=pieces.measurements,
+        model=pieces.model,
+        certificate=pieces.certificate,
+    )

@@ -1,0 +1,1 @@
+"""Which marginals to measure and how well: the interface of recipes, workload, allocation, planning."""

@@ -1,0 +1,1 @@
+"""Columns: what each type of column makes of a value, and of a code."""

@@ -1,0 +1,149 @@
+"""Shapes: where inside its bins a column's values lie, and drawing from runs of grid points.
+
+A shape is a piecewise constant density over a column's own values. It changes how bins are
+*decoded*, never how values are encoded.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.table.columns.column import MAX_LEVELS, refuse
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """A piecewise constant density, as it stands in a schema.
+
+    Parameters
+    ----------
+    starts
+        Where each piece begins, increasing, in values of the column; the first is the lower
+        bound. A piece ends where the next one begins, the last one at the upper bound, inclusive.
+    weights
+        Expected share of records in each piece, spread evenly over its grid points; finite, at
+        least 0, in any unit. What a piece without a grid point weighs is lost.
+    """
+
+    starts: tuple[Any, ...]
+    weights: tuple[float, ...]
+
+    def checked(self, column: str, read: Callable[[str, Any], Any], low: Any, high: Any) -> Self:
+        """This shape with values as ``read(key, value)`` gives them; raises `SchemaError` if it is none."""
+        starts = tuple(read("an entry of synthdp.shape.starts", start) for start in self.starts)
+        weights = checked_weights(column, "synthdp.shape.weights", self.weights, len(starts), "starts")
+        if not starts or starts[0] != low:
+            begin = f"begins at {starts[0]}" if starts else "is empty"
+            refuse(column, f"synthdp.shape.starts {begin}; begin at the lower bound, {low}")
+        if len(starts) > MAX_LEVELS:
+            refuse(column, f"synthdp.shape.starts has {len(starts)} entries; use at most {MAX_LEVELS}")
+        for left, right in pairwise(starts):
+            if left >= right:
+                refuse(column, f"synthdp.shape.starts are not increasing: {left} before {right}; sort them, each once")
+        if starts[-1] > high:
+            refuse(column, f"synthdp.shape.starts has {starts[-1]}, above the upper bound {high}; remove it")
+        return type(self)(starts=starts, weights=weights)
+
+
+def checked_weights(
+    column: str, key: str, weights: Sequence[Any], n_wanted: int, things: str, *, zero: bool = True
+) -> tuple[float, ...]:
+    """Weights as floats: finite, at least 0 (above 0 unless ``zero``), one for each of ``n_wanted`` things."""
+    if len(weights) != n_wanted:
+        refuse(column, f"{key} has {len(weights)} entries for {n_wanted} {things}; give one each")
+    checked = []
+    for weight in weights:
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not 0 <= weight <= 1e300 or (weight == 0 and not zero):
+            refuse(column, f"{key} holds {weight!r}; give numbers {'from' if zero else 'above'} 0 up to 1e300")
+        checked.append(float(weight))
+    return tuple(checked)
+
+
+def cut_at(starts: Ints, *others: Ints) -> Ints:
+    """All starts within the first array's span, each once: the last entry of ``starts`` ends the last run.
+
+    >>> cut_at(np.array([0, 5, 10]), np.array([-3, 7, 12])).tolist()
+    [0, 5, 7, 10]
+    """
+    cuts = np.unique(np.concatenate([starts, *others]))
+    inside: Ints = cuts[(cuts >= starts[0]) & (cuts <= starts[-1])]
+    return inside
+
+
+def masses(cuts: Ints, starts: Ints, weights: Sequence[float] | Floats) -> Floats:
+    """What each run between two ``cuts`` weighs, each of which lies in one piece of a shape.
+
+    Parameters
+    ----------
+    cuts
+        First grid point of each run, then the end of the last one; shape ``(n + 1,)``.
+    starts
+        First grid point of each piece, then the end of the last one (the same), not decreasing;
+        shape ``(m + 1,)``.
+    weights
+        Of each piece, shape ``(m,)``; it lies evenly on the piece's grid points.
+    """
+    piece = np.searchsorted(starts, cuts[:-1], side="right") - 1
+    share = np.diff(cuts) / np.diff(starts)[piece]
+    return np.asarray(weights, dtype=np.float64)[piece] * share
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of grid points in groups: a point is drawn from a group, by what its runs weigh.
+
+    Parameters
+    ----------
+    keys
+        The groups, increasing; shape ``(n_groups,)``.
+    firsts, lengths
+        First grid point and number of points of each run, the runs of a group side by side.
+    ends
+        For each run where it ends on a line on which group ``i`` takes from ``i`` to ``i + 1``.
+    last
+        For each group its last run that can be drawn.
+    """
+
+    keys: Ints
+    firsts: Ints
+    lengths: Ints
+    ends: Floats
+    last: Ints
+
+    @classmethod
+    def of(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
+        """Runs by group; a group that weighs nothing at all is even over its points."""
+        order = np.argsort(groups, kind="stable")
+        firsts, lengths, mass = firsts[order], lengths[order], mass[order]
+        keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
+        group = np.repeat(np.arange(len(keys)), sizes)
+        # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
+        heaviest = np.maximum.reduceat(mass, begins)[group]
+        relative = np.where(heaviest > 0, mass, lengths) / np.where(
+            heaviest > 0, heaviest, np.maximum.reduceat(lengths, begins)[group]
+        )
+        total = np.add.reduceat(relative, begins)
+        summed = np.cumsum(relative / total[group])
+        before = np.append(0.0, summed)[begins]
+        ends = group + np.clip(summed - before[group], 0.0, 1.0)
+        drawn = np.where(relative > 0, np.arange(len(relative)), -1)
+        return cls(keys, firsts, lengths, ends, np.maximum.reduceat(drawn, begins))
+
+    def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
+        """A grid point from each group; ``groups`` are positions in ``keys``."""
+        runs = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
+        runs = np.minimum(runs, self.last[groups])  # rounding may pass the end of the group, never its beginning
+        points: Ints = self.firsts[runs]
+        if self.lengths.max(initial=1) > 1:
+            points += rng.integers(self.lengths[runs])
+        return points

@@ -1,0 +1,208 @@
+"""Columns whose levels are bins: what integers, numbers and dates have in common.
+
+Every such column is read on a scale of floats on which its bins are half-open intervals,
+and written from a grid of integers (the integers themselves, multiples of ``10**-decimals``,
+days, months, ...), of which each bin holds a run. A value is drawn from the run of its bin,
+uniformly or by a `Shape`, so what is written always reads back as the bin that it came from.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.table.columns.bin_shape import Ints, Runs, Shape, cut_at, masses
+from synthdp.table.columns.column import Column, refuse
+from synthdp.table.columns.reading import Values, distinct
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinnedColumn(Column):
+    """A column of ordered values in bins; see the top of this module.
+
+    Parameters
+    ----------
+    shape
+        Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
+        that it gives no weight they are drawn uniformly as well.
+    """
+
+    shape: Shape | None = None
+
+    @cached_property
+    @abstractmethod
+    def _inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, on the scale that values are read on."""
+
+    @cached_property
+    @abstractmethod
+    def _starts(self) -> NDArray[np.int64]:
+        """First grid point of each bin, then the last grid point of all plus 1."""
+
+    @abstractmethod
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        """Values on the scale of the edges; NaN where unreadable."""
+
+    @property
+    @abstractmethod
+    def _bounds(self) -> tuple[Any, Any]:
+        """Lowest and highest value, on the same scale."""
+
+    @abstractmethod
+    def _first_points(self, values: Sequence[Any]) -> Ints:
+        """The first grid point whose value is at or above each of some values between the bounds."""
+
+    @abstractmethod
+    def _at(self, points: NDArray[np.int64]) -> NDArray[Any]:
+        """The values at grid points, within the bounds."""
+
+    @abstractmethod
+    def _texts(self, values: NDArray[Any]) -> Sequence[str]:
+        """Values as a CSV file holds them."""
+
+    @cached_property
+    def _missing_numbers(self) -> NDArray[np.float64]:
+        numbers = self._read(np.array(self.missing_values, dtype=object))
+        return numbers[~np.isnan(numbers)]
+
+    def _check_missing_outside(self, low: float, high: float) -> None:
+        """Refuse a missing value between the bounds: what is written could not be told from it."""
+        texts = np.array(self.missing_values, dtype=object)
+        for text, number in zip(self.missing_values, self._read(texts), strict=True):
+            if low <= number <= high:
+                refuse(self.name, f"the missing value {text!r} lies between the bounds; move a bound or remove it")
+
+    @property
+    def n_levels(self) -> int:
+        """Number of bins."""
+        return len(self._inner_edges) + 1
+
+    @property
+    @abstractmethod
+    def _outer_edges(self) -> Sequence[Any]:
+        """Where each bin begins, then the upper bound, as values."""
+
+    @property
+    def labels(self) -> pd.Index:
+        """For each code its one value or the interval of its bin (the last one closed), or NA for "missing"."""
+        if np.diff(self._starts).max() <= 1:
+            return super().labels
+        edges = list(pairwise(self._outer_edges))
+        intervals = [pd.Interval(*edge, closed="left") for edge in edges[:-1]]
+        missing = [] if self.required else [None]
+        labels = [*intervals, pd.Interval(*edges[-1], closed="both"), *missing]
+        return pd.Index(labels, dtype=object, name=self.name)
+
+    def bins_between(self, low: object, high: object) -> NDArray[np.bool_]:
+        """Which bins lie between two values (None: no limit), both included; shape ``(n_levels,)``.
+
+        Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
+        """
+        limits = self._read(np.array([low, high], dtype=object))
+        if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
+            refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
+        first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
+        lows, highs = (self._at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
+        inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
+        if not (inside | (highs < first) | (lows > last)).all():
+            refuse(
+                self.name,
+                f"a rule or condition cuts a bin in two between {low!r} and {high!r}; let limits and edges agree",
+            )
+        return inside
+
+    def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
+        """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
+
+        Total, as `encode` is: NaN where a value is missing, unreadable or one of ``missing_values``.
+        Numbers outside the bounds stay as they are, infinite ones too.
+        """
+        unique, positions = distinct(values)
+        numbers = self.numbers_of(unique)
+        return numbers if positions is None else np.append(numbers, np.nan)[positions]
+
+    def numbers_of(self, values: Values) -> NDArray[np.float64]:
+        """`read_numbers` of an array of values."""
+        numbers = self._read(values)
+        if len(self._missing_numbers):
+            numbers = np.where(np.isin(numbers, self._missing_numbers), np.nan, numbers)
+        return numbers
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        """Level codes of what `read_numbers` gives: ``encode`` is the one after the other.
+
+        >>> from synthdp.table.columns.numeric import IntegerColumn
+        >>> column = IntegerColumn(name="age", minimum=0, maximum=99, bins=10)
+        >>> column.codes_of_numbers(column.read_numbers(pd.Series(["42", "?", "1e9"]))).tolist()
+        [4, 10, 9]
+        """
+        codes = np.searchsorted(self._inner_edges, numbers, side="right")
+        codes[np.isnan(numbers)] = self.missing_code
+        return codes.astype(self.dtype)
+
+    def _codes_of(self, values: Values) -> NDArray[Any]:
+        return self.codes_of_numbers(self.numbers_of(values))
+
+    def _has(self, value: object) -> bool:
+        box = np.empty(1, dtype=object)
+        box[0] = value
+        low, high = self._bounds
+        return bool(low <= self._read(box)[0] <= high)
+
+    @cached_property
+    def _shape_points(self) -> Ints | None:
+        """First grid point of each piece of the shape, then the end of the last one; None without a shape."""
+        starts = self._starts
+        if self.shape is None or starts[-1] - starts[0] <= 1:
+            return None
+        return np.append(np.clip(self._first_points(self.shape.starts), starts[0], starts[-1]), starts[-1])
+
+    def _mass(self, cuts: Ints) -> NDArray[np.float64]:
+        """What each run of grid points between two cuts weighs; each lies in one piece of the shape."""
+        if self.shape is None or self._shape_points is None:
+            return np.diff(cuts).astype(np.float64)
+        return masses(cuts, self._shape_points, self.shape.weights)
+
+    @cached_property
+    def _shaped(self) -> Runs | None:
+        """The grid in runs that lie in one bin and one piece of the shape each, by bin."""
+        if self._shape_points is None:
+            return None
+        cuts = cut_at(self._starts, self._shape_points)
+        bins = np.searchsorted(self._starts, cuts[:-1], side="right") - 1
+        return Runs.of(bins, cuts[:-1], np.diff(cuts), self._mass(cuts))
+
+    def _bins_of(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+        """The bin of each code; any where the value is missing."""
+        return codes if self.required else np.minimum(codes, self.n_levels - 1)
+
+    def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
+        """A grid point for each code, from its bin; any point where the value is missing."""
+        bins = self._bins_of(codes)
+        if self._shaped is not None:
+            return self._shaped.draw(bins, rng)
+        lows = self._starts[:-1]
+        lengths = np.maximum(np.diff(self._starts), 1)
+        points: NDArray[np.int64] = lows[bins]
+        if lengths.max() > 1:
+            points += rng.integers(lengths[bins])
+        return points
+
+    def _is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        return np.asarray(codes == self.n_levels)
+
+    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+        """The values that `decode` gives for the same generator, as texts."""
+        return self._point_texts(self._draw(codes, rng), codes)
+
+    def _point_texts(self, drawn: Ints, codes: NDArray[np.integer[Any]]) -> NDArray[np.object_]:
+        positions, points = pd.factorize(drawn)
+        texts = [*self._texts(self._at(points)), self._missing_text]
+        positions[self._is_missing(codes)] = len(texts) - 1
+        return self._gathered(texts, positions)

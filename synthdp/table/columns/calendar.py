@@ -1,0 +1,122 @@
+"""Arithmetic of moments: units of resolution, counted since 1970, and the cyclical parts of dates."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.table.columns.column import refuse
+from synthdp.table.columns.reading import seconds_of
+
+Resolution: TypeAlias = Literal["year", "quarter", "month", "week", "day", "hour", "minute", "second"]
+"""How far dates are told apart; weeks begin on Monday."""
+
+# numpy unit, how many of them, and how far the count is shifted: 1970-01-01 was a Thursday
+_UNITS = {
+    "year": ("Y", 1, 0),
+    "quarter": ("M", 3, 0),
+    "month": ("M", 1, 0),
+    "week": ("D", 7, 3),
+    "day": ("D", 1, 0),
+    "hour": ("h", 1, 0),
+    "minute": ("m", 1, 0),
+    "second": ("s", 1, 0),
+}
+
+RESOLUTIONS = tuple(_UNITS)
+"""All resolutions, from coarse to fine."""
+
+PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "month": tuple(range(1, 13)),
+    "hour": tuple(range(24)),
+}
+"""The cyclical parts of a date and their levels."""
+
+MAX_PART_UNITS = 2**22
+"""A column that has parts spans at most so many hours, days or months: the unit that its parts change with."""
+
+# the resolutions that can say a part, coarsest first; a week may lie in two months
+_CONSTANT_IN: dict[str, tuple[Resolution, ...]] = {
+    "weekday": ("day", "hour", "minute", "second"),
+    "month": ("month", "day", "hour", "minute", "second"),
+    "hour": ("hour", "minute", "second"),
+}
+
+
+def unit_of(seconds: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
+    """The number, since 1970, of the year, quarter, ... that each second lies in.
+
+    >>> unit_of(np.array([0, 86_400 * 365]), "quarter").tolist()
+    [0, 4]
+    """
+    unit, count, shift = _UNITS[resolution]
+    return (seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(np.int64) + shift) // count
+
+
+def start_of(units: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
+    """The first second of each year, quarter, ...; undoes `unit_of`."""
+    unit, count, shift = _UNITS[resolution]
+    return (units * count - shift).astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.int64)
+
+
+def seconds_at(moment: date) -> int:
+    """Seconds since 1970-01-01 of a bound."""
+    return int(seconds_of(np.array([moment], dtype=object), datetime.fromisoformat)[0])
+
+
+def part_of(seconds: NDArray[np.int64], part: str) -> NDArray[np.int64]:
+    """For each second the position of its weekday, month or hour in `PART_LEVELS`.
+
+    >>> [part_of(np.array([0, 3600 * 24 * 31]), part).tolist() for part in ("weekday", "month", "hour")]
+    [[3, 6], [0, 1], [0, 0]]
+    """
+    if part == "weekday":
+        return (unit_of(seconds, "day") + 3) % 7
+    return unit_of(seconds, "month") % 12 if part == "month" else unit_of(seconds, "hour") % 24
+
+
+def checked_parts(
+    column: str, parts: tuple[object, ...], resolution: Resolution, bounds: tuple[int, int]
+) -> tuple[str, ...]:
+    """The parts of a date column; raises `SchemaError` if its resolution cannot say one, or one repeats."""
+    checked: list[str] = []
+    for part in parts:
+        if not isinstance(part, str) or part not in PART_LEVELS:
+            refuse(column, f"synthdp.parts has {part!r}; use {', '.join(PART_LEVELS)}")
+        if resolution not in _CONSTANT_IN[part]:
+            problem = f"synthdp.parts has {part!r}, which dates by {resolution} cannot say"
+            refuse(column, f"{problem}; remove it, or set synthdp.resolution to {' or '.join(_CONSTANT_IN[part])}")
+        if part in checked:
+            refuse(column, f"synthdp.parts has {part!r} twice; name each part once")
+        checked.append(part)
+    if checked:
+        unit = part_unit(checked)
+        first, last = unit_of(np.array(bounds), unit).tolist()
+        if last - first >= MAX_PART_UNITS:
+            way_out = "move the bounds closer, or remove a part"
+            refuse(column, f"with synthdp.parts the bounds may span {MAX_PART_UNITS:,} {unit}s at most; {way_out}")
+    return tuple(checked)
+
+
+def part_unit(parts: Sequence[str]) -> Resolution:
+    """The coarsest unit in which none of some parts changes.
+
+    >>> part_unit(["month", "weekday"])
+    'day'
+    """
+    return max((_CONSTANT_IN[part][0] for part in parts), key=RESOLUTIONS.index)
+
+
+def keys_of_parts(
+    bins: NDArray[np.integer[Any]], codes: Sequence[NDArray[np.integer[Any]]], parts: Sequence[str]
+) -> NDArray[np.int64]:
+    """One number for each combination of a bin and the codes of its parts; -1 where a part is missing."""
+    keys = bins.astype(np.int64)
+    known = np.ones(len(bins), dtype=np.bool_)
+    for part_codes, part in zip(codes, parts, strict=True):
+        keys = keys * len(PART_LEVELS[part]) + part_codes
+        known &= part_codes < len(PART_LEVELS[part])
+    return np.where(known, keys, -1)

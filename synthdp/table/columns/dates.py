@@ -1,0 +1,272 @@
+"""Date and datetime columns: moments between public bounds, at a resolution, in bins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.table.columns.bin_shape import Ints, Runs, cut_at
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.calendar import (
+    RESOLUTIONS,
+    Resolution,
+    checked_parts,
+    keys_of_parts,
+    part_of,
+    part_unit,
+    seconds_at,
+    start_of,
+    unit_of,
+)
+from synthdp.table.columns.column import check_text, refuse
+from synthdp.table.columns.edges import check_bins, check_edges, check_order, default_bins, even_starts
+from synthdp.table.columns.reading import Values, seconds_of
+
+DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"}
+"""Resolution of a field that names none, by type."""
+
+N_PROBES = 500
+"""A format is tried on this many moments between the bounds before it is accepted."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DateColumn(BinnedColumn):
+    """A column of dates or datetimes between public bounds.
+
+    Parameters
+    ----------
+    minimum, maximum
+        Inclusive public bounds; values outside go to the nearest bin. A time zone is
+        converted to UTC and dropped, here and in values. Not needed with ``edges``.
+    type
+        The field type of Frictionless Table Schema.
+    format
+        A pattern of `datetime.strftime`, or None for ISO 8601.
+    resolution
+        What dates are truncated to: a decoded date is the first moment of its year,
+        quarter, ... (or ``minimum``, if that is later).
+    bins
+        Number of bins of whole units of resolution, as even as possible; by default one a
+        unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
+    edges
+        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
+        right edge too. All but the first and last begin a unit of resolution. In place of ``bins``.
+    parts
+        Cyclical parts that are attributes of their own, ``"weekday"``, ``"month"`` or ``"hour"``,
+        as far as the resolution can say them; see `synthdp.table.columns.date_parts`.
+
+    >>> column = DateColumn(name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year")
+    >>> column.encode(pd.Series(["2001-05-06", "1999-01-01", "?"])).tolist()
+    [1, 0, 2]
+    """
+
+    minimum: date | None = None
+    maximum: date | None = None
+    type: Literal["date", "datetime"] = "date"
+    format: str | None = None
+    resolution: Resolution | None = None
+    bins: int | None = None
+    edges: tuple[date, ...] | None = None
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_bounds()
+        if self.resolution is None:
+            object.__setattr__(self, "resolution", DEFAULT_RESOLUTION[self.type])
+        allowed = [unit for unit in RESOLUTIONS if self.type == "datetime" or unit not in ("hour", "minute", "second")]
+        if self.resolution not in allowed:
+            refuse(self.name, f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}")
+        if self.edges is None:
+            n_units = int(self._units[1] - self._units[0] + 1)
+            bins = default_bins(n_units) if self.bins is None else self.bins
+            object.__setattr__(self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s"))
+        else:
+            self._check_edges(self.edges)
+        self._check_format()
+        self._check_missing_outside(*self._bounds)
+        if self.shape is not None:
+            shape = self.shape.checked(self.name, self._moment, self.minimum, self.maximum)
+            object.__setattr__(self, "shape", shape)
+        parts = checked_parts(self.name, tuple(self.parts), self._resolution, self._bounds)
+        object.__setattr__(self, "parts", parts)
+
+    def _moment(self, key: str, value: object) -> datetime:
+        """A bound, edge or start, without a time zone."""
+        if not isinstance(value, date):
+            refuse(self.name, f"{key} is {value!r}; give a date")
+        moment: datetime = np.datetime64(seconds_at(value), "s").item()
+        return moment
+
+    def _check_bounds(self) -> None:
+        """Fill in bounds from edges, and check each and their order."""
+        bounds = {
+            key: self._moment(f"constraints.{key}", getattr(self, key))
+            for key in ("minimum", "maximum")
+            if self.edges is None or getattr(self, key) is not None
+        }
+        if self.edges is None:
+            check_order(self.name, *bounds.values())
+        else:
+            edges = tuple(self._moment("an entry of synthdp.edges", edge) for edge in self.edges)
+            check_edges(self.name, edges, bounds.get("minimum"), bounds.get("maximum"), self.bins)
+            bounds = {"minimum": edges[0], "maximum": edges[-1]}
+            object.__setattr__(self, "edges", edges)
+            object.__setattr__(self, "bins", None)
+        for key, bound in bounds.items():
+            object.__setattr__(self, key, bound)
+
+    def _check_edges(self, edges: tuple[date, ...]) -> None:
+        for edge, seconds in zip(edges[1:-1], map(seconds_at, edges[1:-1]), strict=True):
+            if start_of(unit_of(np.array([seconds]), self._resolution), self._resolution)[0] != seconds:
+                way_out = "move it, or set a finer synthdp.resolution"
+                refuse(self.name, f"synthdp.edges has {edge}, which cuts a {self._resolution} in two; {way_out}")
+
+    def _check_format(self) -> None:
+        """Refuse a format that cannot say what the resolution asks for, by trying it."""
+        if self.format is None:
+            return
+        check_text(self.format, self.name, "the format")
+        first, last = self._units
+        units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64).clip(first, last))
+        units = np.union1d(units, np.arange(first, min(first + N_PROBES, last + 1)))
+        read_back = self._read(np.array(self._texts(self._at(units)), dtype=object))
+        wrong = np.isnan(read_back)
+        if not wrong.any():
+            wrong = unit_of(read_back.astype(np.int64), self._resolution) != units
+        if wrong.any():
+            way_out = "correct the format, or set a coarser synthdp.resolution"
+            refuse(self.name, f"the format {self.format!r} cannot say which {self.resolution} a date is in; {way_out}")
+
+    @property
+    def _resolution(self) -> Resolution:
+        return self.resolution or DEFAULT_RESOLUTION[self.type]
+
+    @cached_property
+    def _bounds(self) -> tuple[int, int]:
+        low, high = (self._moment(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum"))
+        return seconds_at(low), seconds_at(high)
+
+    @cached_property
+    def _units(self) -> NDArray[np.int64]:
+        return unit_of(np.array(self._bounds), self._resolution)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        first, last = self._units.tolist()
+        if self.edges is None:
+            return even_starts(first, last, self.bins or 1)
+        inner = unit_of(np.array([seconds_at(edge) for edge in self.edges[1:-1]]), self._resolution)
+        return np.array([first, *inner, last + 1], dtype=np.int64)
+
+    @cached_property
+    def _inner_edges(self) -> NDArray[np.float64]:
+        return start_of(self._starts[1:-1], self._resolution).astype(np.float64)
+
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        return seconds_of(values, self.parse)
+
+    def parse(self, text: str) -> datetime:
+        """Read one text by the format; raises `ValueError` if it does not fit."""
+        if self.format is None:
+            return datetime.fromisoformat(text)
+        return datetime.strptime(text, self.format)  # noqa: DTZ007 (dates without a time zone are meant)
+
+    @property
+    def _outer_edges(self) -> Sequence[pd.Timestamp]:
+        seconds = [*self._at(self._starts[:-1]).tolist(), self._bounds[1]]
+        return [pd.Timestamp(np.datetime64(second, "s")) for second in seconds]
+
+    def _first_points(self, values: Sequence[date]) -> NDArray[np.int64]:
+        seconds = np.array([seconds_at(value) for value in values], dtype=np.int64)
+        units = unit_of(seconds, self._resolution)
+        return units + (self._at(units) < seconds)
+
+    def _at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.clip(start_of(points, self._resolution), *self._bounds)
+
+    def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
+        moments = values.astype("datetime64[s]")
+        if self.format is None:
+            unit = "D" if self.type == "date" else "s"
+            return [str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()]
+        return [moment.strftime(self.format) for moment in moments.tolist()]
+
+    def parts_of_numbers(self, numbers: NDArray[np.float64], part: str) -> Ints:
+        """The positions in `PART_LEVELS` of a part of seconds, clipped to the bounds; NaN is the lower bound."""
+        low, high = self._bounds
+        clipped = np.clip(np.where(np.isnan(numbers), low, numbers), low, high)
+        return part_of(np.floor(clipped).astype(np.int64), part)
+
+    def _runs_by_parts(self, parts: Sequence[str]) -> Runs:
+        """The grid in runs, grouped by bin and parts."""
+        unit = part_unit(parts)
+        first, last = unit_of(np.array(self._bounds), unit).tolist()
+        cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
+        pieces = [] if self._shape_points is None else [self._shape_points]
+        cuts = cut_at(self._starts, cells, *pieces)
+        bins = np.searchsorted(self._starts, cuts[:-1], side="right") - 1
+        seconds = self._at(cuts[:-1])
+        keys = keys_of_parts(bins, [part_of(seconds, part) for part in parts], parts)
+        return Runs.of(keys, cuts[:-1], np.diff(cuts), self._mass(cuts))
+
+    def _draw_agreeing(
+        self, codes: NDArray[np.integer[Any]], part_codes: Sequence[NDArray[Any]], rng: np.random.Generator
+    ) -> Ints:
+        """A grid point for each code that agrees with as many parts as its bin allows, the first ones first."""
+        points = np.full(len(codes), self._starts[0])
+        left = np.flatnonzero(~self._is_missing(codes))
+        for n in range(len(part_codes), 0, -1):
+            if not left.size:
+                break
+            runs = self._runs_by_parts(self.parts[:n])
+            wanted = keys_of_parts(codes[left], [part[left] for part in part_codes[:n]], self.parts[:n])
+            groups = np.minimum(np.searchsorted(runs.keys, wanted), len(runs.keys) - 1)
+            agrees = runs.keys[groups] == wanted
+            points[left[agrees]] = runs.draw(groups[agrees], rng)
+            left = left[~agrees]
+        points[left] = self._draw(codes[left], rng)
+        return points
+
+    def decode(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+    ) -> pd.Series:
+        """Moments as ``datetime64[s]``; NaT where missing. ``parts`` are the codes of the column's parts."""
+        points = self._draw_agreeing(codes, parts, rng) if parts else self._draw(codes, rng)
+        moments = self._at(points).astype("datetime64[s]")
+        moments[self._is_missing(codes)] = np.datetime64("NaT")
+        return pd.Series(moments, dtype="datetime64[s]")
+
+    def decode_text(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+    ) -> NDArray[np.object_]:
+        """The values that `decode` gives for the same generator, as texts."""
+        return self._point_texts(self._draw_agreeing(codes, parts, rng) if parts else self._draw(codes, rng), codes)
+
+    def _bound_text(self, moment: date) -> str:
+        """A bound by the format if that loses nothing, else as ISO 8601."""
+        seconds = np.array([seconds_at(moment)])
+        text = self._texts(seconds)[0]
+        if self._read(np.array([text], dtype=object))[0] == seconds[0]:
+            return text
+        return moment.isoformat().removesuffix("T00:00:00")
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        low, high = (np.datetime64(bound, "s").item() for bound in self._bounds)
+        constraints = {"minimum": self._bound_text(low), "maximum": self._bound_text(high)}
+        properties = {} if self.format is None else {"format": self.format}
+        own: dict[str, Any] = {"resolution": self.resolution}
+        own |= {"bins": self.bins} if self.edges is None else {"edges": list(map(self._bound_text, self.edges))}
+        if self.shape is not None:
+            starts = list(map(self._bound_text, self.shape.starts))
+            own["shape"] = {"starts": starts, "weights": list(self.shape.weights)}
+        if self.parts:
+            own["parts"] = list(self.parts)
+        return self._field(self.type, constraints, own, **properties)

@@ -1,0 +1,145 @@
+"""What integer and number columns share: public bounds, and bins given as a count or as edges."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.column import MAX_LEVELS, refuse
+from synthdp.table.columns.reading import Values, floats_of
+
+
+def check_bound(column: str, key: str, value: object) -> float:
+    """A bound as a finite number (an int stays an int)."""
+    if value is None:
+        refuse(column, f"{key} is not filled in; give the bound that is public knowledge")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        refuse(column, f"{key} is {value!r}; give a number")
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite:
+        refuse(column, f"{key} is not a finite number; give a finite bound")
+    return value
+
+
+def check_order(column: str, low: Any, high: Any) -> None:
+    """Refuse bounds in the wrong order."""
+    if low > high:
+        refuse(column, f"constraints.minimum {low} is above constraints.maximum {high}; exchange or correct them")
+
+
+def check_edges(column: str, edges: Sequence[Any], low: Any, high: Any, bins: int | None) -> None:
+    """Refuse edges that are too few, not increasing, or contradict bounds or bins."""
+    if bins is not None and bins != len(edges) - 1:
+        refuse(column, f"synthdp has both bins ({bins}) and edges of {len(edges) - 1} bins; keep one of the two")
+    if len(edges) < 3:
+        refuse(column, f"synthdp.edges has {len(edges)} entries; give at least 3, for at least 2 bins")
+    if len(edges) > MAX_LEVELS:
+        refuse(column, f"synthdp.edges has {len(edges)} entries; use at most {MAX_LEVELS}")
+    for left, right in pairwise(edges):
+        if left >= right:
+            refuse(column, f"synthdp.edges are not increasing: {left} comes before {right}; sort them, each once")
+    for key, bound, edge in (("minimum", low, edges[0]), ("maximum", high, edges[-1])):
+        if bound is not None and bound != edge:
+            refuse(column, f"constraints.{key} is {bound}, but synthdp.edges end at {edge}; make them equal")
+
+
+DEFAULT_BINS = 32
+"""Bins of a column that has more than `MAX_SINGLE_LEVELS` values and names no bins."""
+
+MAX_SINGLE_LEVELS = 64
+"""A column of at most this many values has one level for each, if it names no bins."""
+
+
+def default_bins(n_values: int) -> int:
+    """Number of bins of a column of ``n_values`` values that names none.
+
+    >>> default_bins(64), default_bins(65)
+    (64, 32)
+    """
+    return n_values if n_values <= MAX_SINGLE_LEVELS else DEFAULT_BINS
+
+
+def check_bins(column: str, bins: object, n_values: int | None, things: str) -> int:
+    """The number of bins if it is a possible one; ``n_values`` is how many values there are to bin."""
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+        refuse(column, f"synthdp.bins is {bins!r}; give a whole number of at least 2")
+    if bins == 1 and n_values != 1:
+        refuse(column, "synthdp.bins is 1, and one bin keeps nothing of the column; give at least 2 bins")
+    if n_values is not None and bins > n_values:
+        refuse(column, f"synthdp.bins is {bins}, but there are {n_values} {things} between the bounds; use fewer bins")
+    if bins > MAX_LEVELS:
+        refuse(column, f"synthdp.bins is {bins}; use at most {MAX_LEVELS}")
+    return bins
+
+
+def even_starts(first: int, last: int, bins: int) -> NDArray[np.int64]:
+    """First integer of each of ``bins`` runs of ``first .. last``, as even as possible, then ``last + 1``.
+
+    >>> even_starts(0, 9, 3).tolist()
+    [0, 3, 6, 10]
+    """
+    n = last - first + 1
+    return np.array([first + i * n // bins for i in range(bins + 1)], dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumericColumn(BinnedColumn):
+    """Bounds and bins, given as a count of equally wide bins or as edges.
+
+    Parameters
+    ----------
+    minimum, maximum
+        Inclusive public bounds; values outside go to the nearest bin. Not needed with ``edges``.
+    bins
+        Number of bins, as equally wide as possible.
+    edges
+        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
+        right edge too. In place of ``bins``.
+    """
+
+    minimum: float | None = None
+    maximum: float | None = None
+    bins: int | None = None
+    edges: tuple[float, ...] | None = None
+
+    def _check_bounds(self) -> None:
+        """Fill in bounds from edges, and check each number and their order."""
+        if self.edges is None:
+            bounds = [self._number(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum")]
+            check_order(self.name, *bounds)
+        else:
+            edges = tuple(self._number("an entry of synthdp.edges", edge) for edge in self.edges)
+            check_edges(self.name, edges, self.minimum, self.maximum, self.bins)
+            object.__setattr__(self, "edges", edges)
+            bounds = [edges[0], edges[-1]]
+        object.__setattr__(self, "minimum", bounds[0])
+        object.__setattr__(self, "maximum", bounds[1])
+        self._check_missing_outside(*bounds)
+        if self.shape is not None:
+            object.__setattr__(self, "shape", self.shape.checked(self.name, self._number, *bounds))
+
+    @abstractmethod
+    def _number(self, key: str, value: object) -> float:
+        """A bound or edge, checked and of the column's type."""
+
+    @property
+    def _bounds(self) -> tuple[Any, Any]:
+        return self.minimum, self.maximum
+
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        return floats_of(values)
+
+    def _binning(self) -> dict[str, Any]:
+        own: dict[str, Any] = {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}
+        if self.shape is not None:
+            own["shape"] = {"starts": list(self.shape.starts), "weights": list(self.shape.weights)}
+        return own

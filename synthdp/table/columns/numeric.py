@@ -1,0 +1,251 @@
+"""Numeric columns: integers, years and numbers, clipped to public bounds and put in bins."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.table.columns.column import refuse
+from synthdp.table.columns.edges import (
+    DEFAULT_BINS,
+    MAX_SINGLE_LEVELS,
+    NumericColumn,
+    check_bins,
+    check_bound,
+    default_bins,
+    even_starts,
+)
+
+MAX_INTEGER = 2**53
+"""Largest bound of an integer column: up to here floats hold every integer."""
+
+MAX_NUMBER = 1e300
+"""Largest bound of a number column, so that differences stay finite."""
+
+MAX_POINTS = 10**15
+"""Decimal grids end here: floats hold every number of 15 digits."""
+
+POINTS_PER_BIN = 100
+"""By default numbers are rounded to so many decimals that the narrowest bin has this many values."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class IntegerColumn(NumericColumn):
+    """A column of whole numbers between public bounds.
+
+    Without ``bins`` or ``edges`` there is one level for each integer if there are at most
+    `MAX_SINGLE_LEVELS` of them, else `DEFAULT_BINS` bins. Decoded values are uniform over
+    the integers of their bin. See `BinnedColumn` for the rest.
+
+    >>> column = IntegerColumn(name="age", minimum=17, maximum=90, bins=2, required=True)
+    >>> column.encode(pd.Series(["17", "53.0", "54", "1e9"])).tolist()
+    [0, 0, 1, 1]
+    """
+
+    type: Literal["integer", "year"] = "integer"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_bounds()
+        low, high = self._bounds
+        if self.edges is None:
+            n_integers = high - low + 1
+            bins = default_bins(n_integers) if self.bins is None else self.bins
+            object.__setattr__(self, "bins", check_bins(self.name, bins, n_integers, "integers"))
+        else:
+            object.__setattr__(self, "bins", None)
+
+    def _number(self, key: str, value: object) -> int:
+        number = check_bound(self.name, key, value)
+        if number != int(number) or abs(number) > MAX_INTEGER:
+            refuse(self.name, f"{key} is {value!r}; give a whole number within 2**53 of zero")
+        return int(number)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        low, high = self._bounds
+        if self.edges is None:
+            return even_starts(low, high, self.bins or 1)
+        return np.array([*self.edges[:-1], high + 1], dtype=np.int64)
+
+    @cached_property
+    def _inner_edges(self) -> NDArray[np.float64]:
+        return self._starts[1:-1].astype(np.float64)
+
+    @property
+    def _outer_edges(self) -> Sequence[int]:
+        return [*self._starts[:-1].tolist(), self._bounds[1]]
+
+    def _first_points(self, values: Sequence[int]) -> NDArray[np.int64]:
+        return np.array(values, dtype=np.int64)
+
+    def _at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        return points
+
+    def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
+        return list(map(str, values.tolist()))
+
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+        """Integers: ``int64`` if the column is required, else pandas' ``Int64``."""
+        points = self._draw(codes, rng)
+        if self.required:
+            return pd.Series(points, dtype=np.int64)
+        return pd.Series(pd.arrays.IntegerArray(points, self._is_missing(codes)))
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        return self._field(self.type, {"minimum": self.minimum, "maximum": self.maximum}, self._binning())
+
+
+def value_at(points: NDArray[np.int64], decimals: int) -> NDArray[np.float64]:
+    """Grid points as floats: ``points / 10**decimals``.
+
+    >>> value_at(np.array([12, 30]), 1).tolist(), value_at(np.array([12]), -3).tolist()
+    ([1.2, 3.0], [12000.0])
+    """
+    floats = points.astype(np.float64)
+    return np.divide(floats, 10.0**decimals) if decimals >= 0 else np.multiply(floats, 10.0**-decimals)
+
+
+def first_points(edges: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
+    """The first grid point whose *float* is at or above each edge: where the bin of the edge begins."""
+    guess = edges * 10.0**decimals if decimals >= 0 else edges / 10.0**-decimals
+    points = np.ceil(guess).astype(np.int64) - 2
+    for _ in range(4):  # the guess is off by less than 1, being below 10**15 with a relative error of 2**-52
+        points += value_at(points, decimals) < edges
+    return points
+
+
+def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
+    """Edges of equally wide bins, exact in decimals: 0 to 1 in ten has the edge 0.3.
+
+    >>> even_edges(0.0, 1.0, 10)[3], 3 * 0.1
+    (0.3, 0.30000000000000004)
+    """
+    start, stop = (Fraction(Decimal(repr(float(bound)))) for bound in (low, high))
+    inner = (float(start + (stop - start) * i / bins) for i in range(1, bins))
+    return (float(low), *inner, float(high))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class NumberColumn(NumericColumn):
+    """A column of real numbers between public bounds, in bins.
+
+    Parameters
+    ----------
+    decimals
+        Decoded values are multiples of ``10**-decimals`` inside their bin (negative: tens,
+        hundreds, ...). By default as many as give the narrowest bin `POINTS_PER_BIN` values,
+        at least 0. Values that are read need not be rounded.
+
+    Without ``bins`` or ``edges`` there are `DEFAULT_BINS` equally wide bins, or, if
+    ``decimals`` allows at most `MAX_SINGLE_LEVELS` values, one for each. See `BinnedColumn`
+    for the rest.
+
+    >>> column = NumberColumn(name="price", minimum=0, maximum=1, bins=10, required=True)
+    >>> column.encode(pd.Series([0.29, 0.3, -1.0])).tolist(), column.decimals
+    ([2, 3, 0], 3)
+    """
+
+    decimals: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_bounds()
+        if self.decimals is not None:
+            self._check_decimals(self.decimals)
+        if self.edges is None:
+            self._fill_in_bins()
+        else:
+            object.__setattr__(self, "bins", None)
+        if any(left >= right for left, right in pairwise(self._edges)) and self.bins != 1:
+            refuse(self.name, f"synthdp.bins is {self.bins}, more than there are numbers between the bounds; use fewer")
+        if self.decimals is None:
+            object.__setattr__(self, "decimals", self._default_decimals())
+        empty = int(np.sum(np.diff(self._starts) < 1))
+        if empty and self.bins != 1:
+            way_out = "use fewer bins or more decimals"
+            refuse(self.name, f"with synthdp.decimals {self.decimals}, {empty} bins hold no value at all; {way_out}")
+
+    def _number(self, key: str, value: object) -> float:
+        number = check_bound(self.name, key, value)
+        if abs(number) > MAX_NUMBER:
+            refuse(self.name, f"{key} is {value!r}; give a number within {MAX_NUMBER:g} of zero")
+        return float(number)
+
+    @property
+    def _max_decimals(self) -> int:
+        largest = max(map(abs, self._bounds))
+        exponent = math.ceil(math.log10(largest)) if largest > 0 else 0
+        return min(15 - exponent, 300)
+
+    def _check_decimals(self, decimals: object) -> None:
+        if isinstance(decimals, bool) or not isinstance(decimals, int):
+            refuse(self.name, f"synthdp.decimals is {decimals!r}; give a whole number")
+        if not -300 <= decimals <= self._max_decimals:
+            limit = f"at most {self._max_decimals} for these bounds"
+            refuse(self.name, f"synthdp.decimals is {decimals}; use {limit}, floats hold 15 digits")
+
+    def _fill_in_bins(self) -> None:
+        low, high = self._bounds
+        bins = self.bins
+        if bins is None:
+            bins = 1 if low == high else DEFAULT_BINS
+            if self.decimals is not None and low < high:
+                first, stop = first_points(np.array([low, np.nextafter(high, np.inf)]), self.decimals)
+                bins = max(2, stop - first) if stop - first <= MAX_SINGLE_LEVELS else bins
+        object.__setattr__(self, "bins", check_bins(self.name, int(bins), 1 if low == high else None, "numbers"))
+
+    def _default_decimals(self) -> int:
+        narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)
+        wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest)) if narrowest > 0 else self._max_decimals
+        return min(max(wanted, 0), self._max_decimals)
+
+    @cached_property
+    def _edges(self) -> tuple[float, ...]:
+        return self.edges if self.edges is not None else even_edges(*self._bounds, self.bins or 1)
+
+    @cached_property
+    def _inner_edges(self) -> NDArray[np.float64]:
+        return np.array(self._edges[1:-1], dtype=np.float64)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        after_last = np.nextafter(self._edges[-1], np.inf)
+        return first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), self.decimals or 0)
+
+    @property
+    def _outer_edges(self) -> Sequence[float]:
+        return self._edges
+
+    def _first_points(self, values: Sequence[float]) -> NDArray[np.int64]:
+        return first_points(np.array(values, dtype=np.float64), self.decimals or 0)
+
+    def _at(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
+        # a column of one value, minimum == maximum, has that value even off the decimal grid
+        return np.clip(value_at(points, self.decimals or 0), *self._bounds)
+
+    def _texts(self, values: NDArray[np.float64]) -> Sequence[str]:
+        # always the same number of decimals, as most systems write a column
+        return list(map(f"{{:.{max(self.decimals or 0, 0)}f}}".format, values.tolist()))
+
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+        """Numbers as ``float64``; NaN where missing."""
+        values = self._at(self._draw(codes, rng))
+        values[self._is_missing(codes)] = np.nan
+        return pd.Series(values, dtype=np.float64)
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        own = self._binning() | {"decimals": self.decimals}
+        return self._field("number", {"minimum": self.minimum, "maximum": self.maximum}, own)

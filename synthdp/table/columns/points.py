@@ -1,0 +1,77 @@
+"""The points between the bounds of a column: whole numbers, or decimals on a grid."""
+
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.grid import LARGEST_POINT
+
+EXPONENTS = (-1024, 1023)
+"""Lowest and highest exponent of a number; smaller numbers, and 0, have the lowest."""
+
+MANY_DECIMALS = 16
+"""Stands for every number of decimals above 15: floats do not hold more digits."""
+
+NEAR = 1e-9
+"""A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths."""
+
+_EXACT = 2.0**51
+"""Below it, rounding a product gives the grid point that was meant."""
+
+
+def integer_points(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The integer at or below each number; the numbers are not NaN, but may be infinite.
+
+    >>> integer_points(np.array([1.9, -0.5, np.inf])).tolist() == [1, -1, LARGEST_POINT]
+    True
+    """
+    return np.clip(np.floor(numbers), -LARGEST_POINT, LARGEST_POINT).astype(np.int64)
+
+
+def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
+    """The multiple of ``10**-decimals`` that each number lies on, else the one below; none is NaN.
+
+    >>> 0.29 * 100, decimal_points(np.array([0.29, 0.2999]), 2).tolist()
+    (28.999999999999996, [29, 29])
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals
+        nearest = np.rint(scaled)
+        gap = np.abs(np.subtract(scaled, nearest, out=np.zeros_like(scaled), where=np.isfinite(scaled)))
+        return integer_points(np.where(gap <= NEAR * np.abs(scaled), nearest, scaled))
+
+
+def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many decimals the shortest text of each number has: 0 to 15, and 16 for more; none is NaN.
+
+    >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1e300])).tolist()
+    [0, 2, 7, 16, 0]
+    """
+    found = np.full(len(numbers), -1, dtype=np.int64)
+    found[(np.abs(numbers) >= 2.0**53) | (numbers == np.floor(numbers))] = 0  # floats from 2**53 on are whole
+    for decimals in range(1, MANY_DECIMALS):
+        rest = np.flatnonzero(found < 0)
+        scaled = numbers[rest] * 10.0**decimals
+        # both sides of the division are exact, so it gives the float that the decimal text is read as
+        same = (np.abs(scaled) < _EXACT) & (np.rint(scaled) / 10.0**decimals == numbers[rest])
+        found[rest[same]] = decimals
+    rest = np.flatnonzero(found < 0)
+    found[rest] = MANY_DECIMALS
+    unsure = rest[np.abs(numbers[rest]) * 10.0 ** (MANY_DECIMALS - 1) >= _EXACT]
+    texts = map(repr, numbers[unsure].tolist())
+    found[unsure] = [min(-int(Decimal(text).as_tuple().exponent), MANY_DECIMALS) for text in texts]
+    return found
+
+
+def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The exponent e with ``2**e <= |x| < 2**(e + 1)`` of each number, within `EXPONENTS`; none is NaN.
+
+    >>> exponents_of(np.array([1.0, -7.9, 0.25, 0.0, np.inf])).tolist()
+    [0, 2, -2, -1024, 1023]
+    """
+    _, exponents = np.frexp(numbers)
+    found = np.clip(exponents.astype(np.int64) - 1, *EXPONENTS)
+    found[numbers == 0] = EXPONENTS[0]
+    found[np.isinf(numbers)] = EXPONENTS[1]
+    return found

@@ -1,0 +1,1 @@
+"""Files: reading and writing tables and JSON, whole or not at all."""

@@ -1,0 +1,187 @@
+"""Sources: where exact counts come from. Only the privacy kernel may ask them."""
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.covering import TABLE_CELLS, Axes, cover, marginals
+
+BLOCK_ROWS = 2**17
+"""Rows counted at a time: their mixed-radix cell numbers stay in the processor's cache."""
+
+KEPT_CELLS = 2**24
+"""Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
+
+
+@final
+class CodedSource:
+    """Exact counts of the sensitive table, held in memory as level codes.
+
+    It shows nothing of the table but its domain: no length, no rows, no text; it is not
+    pickled or copied. Counts are kept, first come first kept, up to `KEPT_CELLS` cells in all:
+    mechanisms ask for the same marginals in every round. What is counted, kept and summed
+    follows from the domain and the cliques asked for, never from the rows.
+
+    >>> table = CodedTable(Domain.from_sizes({"a": 2, "b": 3}), (np.array([0, 1, 1]), np.array([2, 0, 0])))
+    >>> CodedSource(table).counts(("a", "b")).tolist()
+    [[0, 0, 1], [2, 0, 0]]
+    """
+
+    __slots__ = ("_kept", "_positions", "_table")
+
+    def __init__(self, table: CodedTable) -> None:
+        self._table = table
+        self._positions = {name: axis for axis, name in enumerate(table.domain.attributes)}
+        self._kept = _Kept()
+
+    @property
+    def domain(self) -> Domain:
+        """Names and numbers of levels."""
+        return self._table.domain
+
+    def counts(self, clique: Clique) -> NDArray[np.int64]:
+        """Number of rows in each cell of a marginal, one axis an attribute; read-only.
+
+        The empty clique gives the number of rows as a 0-d array.
+
+        Raises
+        ------
+        ParameterError
+            If an attribute is not in the domain, or repeats.
+        """
+        axes = self._axes(clique)
+        if frozenset(axes) in self._kept:
+            return _view(*self._kept[frozenset(axes)], axes)
+        wider = self._kept.wider(axes)
+        return self._kept.add(axes, self._count(axes) if wider is None else next(marginals(*wider, [axes])))
+
+    def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
+        """Counts of many marginals, each as `counts` gives it, in the order asked for.
+
+        Few, wider tables are counted, each in one pass over the rows, and summed down: a good
+        deal less work than clique by clique. At most about `KEPT_CELLS` cells are counted ahead
+        of delivery.
+
+        Raises
+        ------
+        ParameterError
+            If an attribute of a clique is not in the domain, or repeats; before anything is counted.
+        """
+        wanted = [self._axes(clique) for clique in cliques]
+        return (counts for batch in _batches(wanted, self.domain.shape) for counts in self._counted(batch))
+
+    def _axes(self, clique: Clique) -> Axes:
+        if len(set(clique)) != len(clique):
+            raise ParameterError(f"clique: attributes repeat in {clique}; name each attribute once")
+        positions = self._positions
+        return tuple(positions[name] if name in positions else self.domain.index(name) for name in clique)
+
+    def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
+        """Counts of some marginals, kept ones or from the rows."""
+        fresh = list({members: axes for axes in wanted if (members := frozenset(axes)) not in self._kept}.values())
+        found: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
+        for table, indices in cover(fresh, self.domain.shape):
+            inner = [fresh[index] for index in indices]
+            for axes, counts in zip(inner, marginals(self._count(table), table, inner), strict=True):
+                found[frozenset(axes)] = axes, self._kept.add(axes, counts)
+        for axes in wanted:
+            yield _view(*(found.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
+
+    def _count(self, axes: Axes) -> NDArray[np.int64]:
+        """Count one table, in one pass over the rows."""
+        columns = [self._table.columns[axis] for axis in axes]
+        shape = tuple(self.domain.shape[axis] for axis in axes)
+        n_rows = len(self._table.columns[0]) if self._table.columns else 0
+        if not columns:
+            return np.array(n_rows, dtype=np.int64)
+        size = prod(shape)
+        step = max(BLOCK_ROWS, size)  # adding up a block costs one pass over the table
+        total = np.bincount(_cells([column[:step] for column in columns], shape), minlength=size)
+        for start in range(step, n_rows, step):
+            block = [column[start : start + step] for column in columns]
+            total += np.bincount(_cells(block, shape), minlength=size)
+        return total.reshape(shape)
+
+    def __repr__(self) -> str:
+        return "<CodedSource>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise PrivacyError(
+            "source: it holds the sensitive table and is not copied or pickled; keep a Synthesis instead"
+        )
+
+
+@final
+class _Kept:
+    """Exact counts that were taken once, each in the axis order first asked for."""
+
+    __slots__ = ("_by_axis", "_counts", "_room_cells")
+
+    def __init__(self) -> None:
+        self._counts: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
+        self._by_axis: dict[int, list[frozenset[int]]] = {}
+        self._room_cells = KEPT_CELLS
+
+    def __contains__(self, members: frozenset[int]) -> bool:
+        return members in self._counts
+
+    def __getitem__(self, members: frozenset[int]) -> tuple[Axes, NDArray[np.int64]]:
+        return self._counts[members]
+
+    def wider(self, axes: Axes) -> tuple[NDArray[np.int64], Axes] | None:
+        """The smallest counts with all of some attributes, and more; their axes, too."""
+        rarest = min((self._by_axis.get(axis, []) for axis in axes), key=len, default=[])
+        found = [self._counts[other] for other in rarest if other.issuperset(axes)]
+        if not found:
+            return None
+        outer, counts = min(found, key=lambda known: known[1].size)
+        return counts, outer
+
+    def add(self, axes: Axes, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Keep counts if there is room; returns them read-only."""
+        owned = np.array(counts, order="C")  # a copy: the wider table they were summed from is let go
+        owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
+        members = frozenset(axes)
+        if owned.size <= self._room_cells and members not in self:
+            self._counts[members] = axes, owned
+            self._room_cells -= owned.size
+            for axis in axes if owned.size <= TABLE_CELLS else ():  # a larger one is slow to sum
+                self._by_axis.setdefault(axis, []).append(members)
+        return owned.view()
+
+
+def _view(known: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
+    return counts.transpose([known.index(axis) for axis in axes])
+
+
+def _cells(columns: list[NDArray[np.integer[Any]]], shape: tuple[int, ...]) -> NDArray[np.integer[Any]]:
+    """Number of the table's cell that each row lies in."""
+    size = prod(shape)
+    narrow = size <= 2**16 and max(shape) < 2**16  # radices fit, too
+    cells: NDArray[np.integer[Any]] = columns[0].astype(np.uint16 if narrow else np.int32 if size < 2**31 else np.int64)
+    for column, levels in zip(columns[1:], shape[1:], strict=True):
+        cells *= levels
+        cells += column
+    return cells
+
+
+def _batches(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[list[Axes]]:
+    """Cut a list of marginals into runs of at most `KEPT_CELLS` cells, or of one marginal."""
+    batch: list[Axes] = []
+    n_cells = 0
+    for axes in wanted:
+        size = prod(shape[axis] for axis in axes)
+        if batch and n_cells + size > KEPT_CELLS:
+            yield batch
+            batch, n_cells = [], 0
+        batch.append(axes)
+        n_cells += size
+    if batch:
+        yield batch

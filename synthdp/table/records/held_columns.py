@@ -1,0 +1,248 @@
+"""Held columns: the values of one open column, kept until its domain is known, in the least form that suffices."""
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError
+from synthdp.grid import LARGEST_POINT, Grid
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.calendar import unit_of
+from synthdp.table.columns.column import Column
+from synthdp.table.columns.date_parts import PartColumn
+from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
+from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
+from synthdp.table.records.vocabulary import NO_KEY, Vocabulary
+from synthdp.table.schema.open_column import OpenColumn
+
+Frequencies: TypeAlias = tuple[list[str] | NDArray[np.int64], NDArray[np.int64]]
+"""Values that occur and are not missing, sorted, and how often."""
+
+RawKey: TypeAlias = str | float | tuple[()]
+"""What tells values of a string column apart: a text, a whole float (two texts), or () for foreign objects."""
+
+FOREIGN: RawKey = ()
+"""Key of every object that is neither text nor number nor truth value: no level can be one."""
+
+
+class HeldColumn(ABC):
+    """The values of one open column."""
+
+    def __init__(self, column: OpenColumn) -> None:
+        self.column = column
+
+    @abstractmethod
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows; total, as encoding is."""
+
+    @abstractmethod
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all rows but these."""
+
+    @abstractmethod
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of cells; see `HeldSource`."""
+
+    @abstractmethod
+    def frequencies(self, grid: Grid) -> Frequencies:
+        """Counts of values; see `HeldSource`."""
+
+    @abstractmethod
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column gives the values."""
+
+    def _refuse(self, problem: str) -> ParameterError:
+        return ParameterError(f"column {self.column.name!r} of type {self.column.type!r}: {problem}")
+
+
+@final
+class HeldTexts(HeldColumn):
+    """A string column: its distinct texts, and for each row the number of its text."""
+
+    def __init__(self, column: OpenColumn) -> None:
+        super().__init__(column)
+        self._vocabulary: Vocabulary[RawKey] = Vocabulary(_raw_key, unreadable=FOREIGN)
+        self._missing = frozenset(map(plain_text, column.missing_values))
+        self._kept: NDArray[np.int32] | None = None
+
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows."""
+        self._vocabulary.add(values)
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all rows but these."""
+        self._kept = self._numbers()[kept]
+
+    def _numbers(self) -> NDArray[np.int32]:
+        return self._vocabulary.numbers() if self._kept is None else self._kept
+
+    def _is_missing(self, key: RawKey) -> bool:
+        return not self._missing.isdisjoint(map(plain_text, texts_of(key)))
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of: missing, the rest."""
+        self._check(grid)
+        if len(starts):
+            raise self._refuse("texts have no order to be counted in; give no starts")
+        numbers, keys = self._numbers(), self._vocabulary.keys
+        missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)  # NO_KEY is the last
+        n_missing = int(np.count_nonzero(missing[numbers]))
+        return np.array([n_missing, len(numbers) - n_missing], dtype=np.int64)
+
+    def frequencies(self, grid: Grid) -> Frequencies:
+        """Counts of texts, without white space around them, by code point.
+
+        Texts that no UTF-8 file can hold, and foreign objects, are left out: they are no levels.
+        """
+        self._check(grid)
+        numbers = self._numbers()
+        keys = self._vocabulary.keys
+        occurring = np.bincount(numbers[numbers != NO_KEY], minlength=len(keys)).tolist()
+        counts: dict[str, int] = {}
+        for key, n_rows in zip(keys, occurring, strict=True):
+            text = canonical_text(key)
+            if n_rows and text is not None and _is_writable(text) and not self._is_missing(key):
+                counts[text] = counts.get(text, 0) + n_rows
+        texts = sorted(counts)
+        return texts, np.array([counts[text] for text in texts], dtype=np.int64)
+
+    def _check(self, grid: Grid) -> None:
+        if grid.of != "values" or grid.decimals:
+            raise self._refuse("its values are no numbers; give a grid of 'values' without decimals")
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column gives the values."""
+        values = np.empty(len(self._vocabulary.keys), dtype=object)
+        values[:] = self._vocabulary.keys
+        codes = np.append(column.encode(pd.Series(values, dtype=object)), np.array([column.missing_code], column.dtype))
+        return np.asarray(codes[self._numbers()])
+
+
+def _raw_key(value: object) -> RawKey | None:
+    """A value up to what no string column tells apart; None if it is missing whatever the column is."""
+    if type(value) is str:
+        return value
+    if is_missing(value):
+        return None
+    texts = list(texts_of(value))
+    if len(texts) > 1:
+        return float(value)  # type: ignore[arg-type]
+    return texts[0] if texts else FOREIGN
+
+
+def _is_writable(text: str) -> bool:
+    """Whether a UTF-8 file can hold a text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+class _HeldPoints(HeldColumn):
+    """A column whose values lie on a grid."""
+
+    @abstractmethod
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+        """The points of all values that are not missing, and how many are."""
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of: missing, below the first start, from each start to the next, at or above the last."""
+        points, n_missing = self._points(grid)
+        cells = np.searchsorted(starts, points, side="right")
+        return np.append(np.int64(n_missing), np.bincount(cells, minlength=len(starts) + 1)).astype(np.int64)
+
+    def frequencies(self, grid: Grid) -> Frequencies:
+        """Counts of grid points, ascending."""
+        points, _ = self._points(grid)
+        values, counts = np.unique(points, return_counts=True)
+        return values, counts.astype(np.int64)
+
+
+@final
+class HeldNumbers(_HeldPoints):
+    """A column of numbers or dates: floats on the scale that values are read on, NaN where missing."""
+
+    def __init__(self, column: OpenColumn) -> None:
+        super().__init__(column)
+        self._parts: list[NDArray[np.float64]] = []
+
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows."""
+        assert isinstance(self.column.template, BinnedColumn)
+        self._parts.append(self.column.template.read_numbers(values))
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all rows but these."""
+        self._parts = [self._numbers()[kept]]
+
+    def _numbers(self) -> NDArray[np.float64]:
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0), *self._parts])]
+        return self._parts[0]
+
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+        numbers = self._numbers()
+        present = numbers[~np.isnan(numbers)]
+        n_missing = len(numbers) - len(present)
+        resolution = self.column.resolution
+        if self.column.type == "number":
+            if grid.of == "values":
+                return decimal_points(present, grid.decimals), n_missing
+            return (decimals_of if grid.of == "decimals" else exponents_of)(present), n_missing
+        if grid.of != "values" or grid.decimals:
+            raise self._refuse("only columns of type 'number' have decimals or exponents; give a grid of 'values'")
+        if resolution is None:
+            return integer_points(present), n_missing
+        seconds = np.clip(present, -LARGEST_POINT, LARGEST_POINT).astype(np.int64)
+        return unit_of(seconds, resolution), n_missing
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column, or a part of a date, gives the values."""
+        assert isinstance(column, BinnedColumn | PartColumn)
+        return column.codes_of_numbers(self._numbers())
+
+
+@final
+class HeldLevels(_HeldPoints):
+    """A column of declared levels of which only "missing" is open: codes with "missing" allowed."""
+
+    def __init__(self, column: OpenColumn) -> None:
+        super().__init__(column)
+        self._parts: list[NDArray[Any]] = []
+
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows."""
+        self._parts.append(self.column.template.encode(values))
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all rows but these."""
+        self._parts = [self._codes()[kept]]
+
+    def _codes(self) -> NDArray[Any]:
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0, self.column.template.dtype), *self._parts])]
+        return self._parts[0]
+
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+        if grid.of != "values" or grid.decimals:
+            raise self._refuse("its values are no numbers; give a grid of 'values' without decimals")
+        codes = self._codes()
+        present = codes[codes != self.column.template.missing_code].astype(np.int64)
+        return present, len(codes) - len(present)
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column gives the values."""
+        codes = self._codes()
+        missing = codes == self.column.template.missing_code
+        return np.where(missing, column.missing_code, codes).astype(column.dtype)
+
+
+def held_column(column: OpenColumn) -> HeldColumn:
+    """The way of holding an open column that suits it."""
+    if "levels" in column.parts:
+        return HeldTexts(column)
+    return HeldNumbers(column) if isinstance(column.template, BinnedColumn) else HeldLevels(column)

@@ -1,0 +1,1 @@
+"""Schemas: what is declared of a table, and what is left to be learnt."""

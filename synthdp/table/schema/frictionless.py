@@ -1,0 +1,292 @@
+"""Frictionless Table Schema (versions 1 and 2) as JSON, to columns and back.
+
+Of a field, ``name``, ``type``, ``title``, ``description``, ``format``, ``missingValues``,
+``categories``, ``trueValues``, ``falseValues`` and ``constraints`` (``enum``, ``minimum``,
+``maximum``, ``required``) are read. What binning needs beyond the standard lies under one
+property, ``"synthdp"``, where an unknown key is an error. Everything else is ignored, except
+``decimalChar``, ``groupChar`` and ``bareNumber``, which would change what a number means.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from synthdp.errors import SchemaError
+from synthdp.table.columns.bin_shape import Shape
+from synthdp.table.columns.boolean import DEFAULT_FALSE_VALUES, DEFAULT_TRUE_VALUES, BooleanColumn
+from synthdp.table.columns.categorical import CategoricalColumn, Merged
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, refuse
+from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
+
+SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
+"""Field types that a column can have."""
+
+_FIELD_KEYS = (
+    "name",
+    "type",
+    "title",
+    "description",
+    "format",
+    "missingValues",
+    "categories",
+    "categoriesOrdered",
+    "trueValues",
+    "falseValues",
+    "constraints",
+    "synthdp",
+    "example",
+    "rdfType",
+    "bareNumber",
+    "decimalChar",
+    "groupChar",
+)
+_CONSTRAINT_KEYS = (
+    "enum",
+    "minimum",
+    "maximum",
+    "required",
+    "unique",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "jsonSchema",
+)
+CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
+_INTEGER_KEYS = ("bins", "edges", "shape")
+NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
+DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
+_NUMBER_FORMATS = {"decimalChar": ".", "groupChar": "", "bareNumber": True}
+
+
+def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Columns and missing values of a JSON object; raises `SchemaError` if it is no schema.
+
+    Private-PGM's ``{"column": size}`` is read as well: integers from 0, one level each.
+
+    >>> columns, missing_values = parse_schema({"sex": 2, "region": 5})
+    >>> [(column.name, column.size) for column in columns]
+    [('sex', 2), ('region', 5)]
+    """
+    if not isinstance(mapping, Mapping):
+        raise SchemaError(f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields")
+    if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
+        columns = [
+            IntegerColumn(name=name, minimum=0, maximum=size - 1, bins=size, required=True)
+            for name, size in mapping.items()
+        ]
+        return tuple(columns), DEFAULT_MISSING_VALUES
+    fields = mapping.get("fields")
+    if not isinstance(fields, Sequence) or isinstance(fields, str):
+        raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
+    own = mapping.get("synthdp")
+    if isinstance(own, Mapping) and own.get("ignore"):
+        way_out = "read it as an OpenSchema, or remove it"
+        raise SchemaError(f"schema: synthdp.ignore lists columns to leave out, which a Schema cannot; {way_out}")
+    missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
+    return tuple(parse_field(field, missing_values) for field in fields), missing_values
+
+
+def _is_size(size: object) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and size >= 1
+
+
+def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
+    """One column from one field; ``missing_values`` apply unless the field has its own."""
+    if not isinstance(field, Mapping):
+        raise SchemaError(f"schema: the field {field!r} is not an object; write {{'name': ..., 'type': ...}}")
+    name = field.get("name")
+    if not isinstance(name, str) or not name:
+        raise SchemaError(f"schema: the field name {name!r} is not a text; give each field a name")
+    kind = field.get("type")
+    if kind not in SUPPORTED_TYPES:
+        problem = "is not filled in" if kind is None else f"{kind!r} is not supported"
+        refuse(name, f"the type {problem}; use one of {', '.join(SUPPORTED_TYPES)}")
+    constraints = _object(name, field, "constraints")
+    _check_spelling(name, field, _FIELD_KEYS)
+    _check_spelling(name, constraints, _CONSTRAINT_KEYS)
+    shared = {
+        "name": name,
+        "required": _flag(name, constraints, "required"),
+        "missing_values": _texts(name, field, "missingValues", missing_values),
+        "title": _text(name, field, "title"),
+        "description": _text(name, field, "description"),
+    }
+    levels = _levels(name, field, constraints)
+    if kind == "boolean":
+        return _boolean(field, shared)
+    if kind in ("date", "datetime"):
+        return _date(kind, field, constraints, shared)
+    if kind == "string" or levels is not None:
+        return _categorical(kind, field, levels, shared)
+    return _numeric(kind, field, constraints, shared)
+
+
+def _check_spelling(name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse a key that looks like a misspelt one: ignoring it would change what the column means."""
+    for key in given:
+        if key not in known and (meant := get_close_matches(str(key).lower(), map(str.lower, known), 1, cutoff=0.8)):
+            intended = next(other for other in known if other.lower() == meant[0])
+            refuse(name, f"the key {key!r} is not known; did you mean {intended!r}?")
+
+
+def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
+    name = shared["name"]
+    _own(name, field, ())
+    true_values = _texts(name, field, "trueValues", DEFAULT_TRUE_VALUES)
+    false_values = _texts(name, field, "falseValues", DEFAULT_FALSE_VALUES)
+    return BooleanColumn(true_values=true_values, false_values=false_values, **shared)
+
+
+def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | None, shared: Any) -> Column:
+    name = shared["name"]
+    if kind != "string":
+        _check_number_format(name, field)
+    own = _own(name, field, CATEGORICAL_KEYS)
+    if levels is None:
+        refuse(name, "constraints.enum is missing; list the levels that the column can have")
+    merged = _parts_of(name, own, "merged", ("levels", "weights"))
+    return CategoricalColumn(
+        levels=levels, type=kind, other=own.get("other"), merged=None if merged is None else Merged(**merged), **shared
+    )
+
+
+def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
+    name = shared["name"]
+    _check_number_format(name, field)
+    own = _own(name, field, NUMBER_KEYS[kind])
+    binning: dict[str, Any] = {key: own.get(key) for key in NUMBER_KEYS[kind]}
+    binning["edges"] = _list(name, own, "edges", "increasing numbers")
+    if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
+        binning["shape"] = Shape(**shape)
+    binning |= {key: constraints.get(key) for key in ("minimum", "maximum")}
+    return NumberColumn(**binning, **shared) if kind == "number" else IntegerColumn(type=kind, **binning, **shared)
+
+
+def _check_number_format(name: str, field: Mapping[str, Any]) -> None:
+    for key, supported in _NUMBER_FORMATS.items():
+        if field.get(key, supported) != supported:
+            refuse(name, f"{key} {field[key]!r} is not supported; write plain numbers and remove it")
+
+
+def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
+    name = shared["name"]
+    own = _own(name, field, DATE_KEYS)
+    pattern = field.get("format", "default")
+    if not isinstance(pattern, str) or (pattern != "default" and "%" not in pattern):
+        refuse(name, f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'")
+    pattern = None if pattern == "default" else pattern.removeprefix("fmt:")
+    binning: dict[str, Any] = {key: own.get(key) for key in DATE_KEYS}
+
+    def moments(key: str, texts: tuple[Any, ...]) -> tuple[date, ...]:
+        return tuple(_moment(name, f"an entry of synthdp.{key}", text, pattern) for text in texts)
+
+    if (edges := _list(name, own, "edges", "increasing dates")) is not None:
+        binning["edges"] = moments("edges", edges)
+    if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
+        binning["shape"] = Shape(starts=moments("shape.starts", shape["starts"]), weights=shape["weights"])
+    binning["parts"] = _list(name, own, "parts", "parts of dates") or ()
+    for key in ("minimum", "maximum"):
+        bound = constraints.get(key)
+        if bound is None and edges is None:
+            refuse(name, f"constraints.{key} is not filled in; give the bound that is public knowledge")
+        binning[key] = None if bound is None else _moment(name, f"constraints.{key}", bound, pattern)
+    return DateColumn(type=kind, format=pattern, **binning, **shared)
+
+
+def _moment(name: str, key: str, text: Any, pattern: str | None) -> date:
+    readers: list[Callable[[str], datetime]] = [datetime.fromisoformat]
+    if pattern is not None:
+        readers.insert(0, lambda text: datetime.strptime(text, pattern))  # noqa: DTZ007 (no time zone is meant)
+    moment: datetime | None = None
+    for read in readers:
+        with suppress(ValueError, TypeError, re.error):  # re.error: a pattern that says the same thing twice
+            moment = moment or read(text)
+    if moment is None:
+        refuse(name, f"{key} {text!r} is not a date; write it like '2020-12-31', or by the field's format")
+    return moment
+
+
+def _levels(name: str, field: Mapping[str, Any], constraints: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The enumerated levels: ``constraints.enum``, or ``categories`` of version 2."""
+    key, levels = "constraints.enum", constraints.get("enum")
+    if levels is None and field.get("categories") is not None:
+        key, levels = "categories", field["categories"]
+    if levels is None:
+        return None
+    if not isinstance(levels, Sequence) or isinstance(levels, str):
+        refuse(name, f"{key} is {levels!r}; give a list of levels")
+    if key == "categories":
+        return tuple(level.get("value") if isinstance(level, Mapping) else level for level in levels)
+    return tuple(levels)
+
+
+def _own(name: str, field: Mapping[str, Any], allowed: Sequence[str]) -> Mapping[str, Any]:
+    """Our own properties of a field; a misspelt one must not pass silently."""
+    own = _object(name, field, "synthdp")
+    if "derive" in own:
+        refuse(name, "synthdp.derive leaves something open, which a Schema cannot; read it as an OpenSchema")
+    for key in own:
+        if key not in allowed:
+            known = ", ".join(allowed) if allowed else "nothing"
+            refuse(name, f"synthdp.{key} is not known for this kind of column; it may have {known}")
+    return own
+
+
+def _list(name: str, own: Mapping[str, Any], path: str, things: str) -> tuple[Any, ...] | None:
+    """A list among our own properties, by the last key of its path; None if it is not there."""
+    entries = own.get(path.rpartition(".")[2])
+    if entries is None:
+        return None
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        refuse(name, f"synthdp.{path} is {entries!r}; give a list of {things}")
+    return tuple(entries)
+
+
+def _parts_of(name: str, own: Mapping[str, Any], key: str, lists: tuple[str, str]) -> dict[str, tuple[Any, ...]] | None:
+    """One of our own properties that is an object of two lists; None if it is not there."""
+    given = own.get(key)
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or set(given) != set(lists):
+        refuse(name, f"synthdp.{key} is not an object of {' and '.join(lists)}; write both, each a list")
+    return {part: _list(name, given, f"{key}.{part}", "values") or () for part in lists}
+
+
+def _object(name: str, field: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = field.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        refuse(name, f"{key} is {value!r}; write an object in braces")
+    return value
+
+
+def _flag(name: str, constraints: Mapping[str, Any], key: str) -> bool:
+    value = constraints.get(key, False)
+    if not isinstance(value, bool):
+        refuse(name, f"constraints.{key} is {value!r}; write true or false")
+    return value
+
+
+def _text(name: str, field: Mapping[str, Any], key: str) -> str:
+    value = field.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        refuse(name, f"{key} is {value!r}; write a text")
+    return value
+
+
+def _texts(name: str, mapping: Mapping[str, Any], key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    """A list of texts; ``name`` is empty for a property of the whole schema."""
+    values = mapping.get(key, default)
+    if isinstance(values, str) or not isinstance(values, Sequence) or not all(isinstance(text, str) for text in values):
+        where = f"column {name!r}: " if name else ""
+        raise SchemaError(f"schema: {where}{key} is {values!r}; give a list of texts")
+    return tuple(values)

@@ -1,0 +1,88 @@
+"""Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived under the budget."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthdp.errors import SchemaError
+from synthdp.table.columns.column import refuse
+from synthdp.table.schema.frictionless import SUPPORTED_TYPES
+from synthdp.table.schema.open_fields import derivable
+
+KINDS = ("categorical", *SUPPORTED_TYPES)
+"""What a kinds file can call a column; "categorical" is a string field."""
+
+IGNORE = "ignore"
+"""What it calls a column that is to be left out."""
+
+
+def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema whose columns are of some kinds, with everything that is not declared left open.
+
+    Parameters
+    ----------
+    kinds
+        For each column its kind, or an object with the kind as ``type`` and anything else that a
+        field can declare; levels that are an empty list count as not declared. `IGNORE` in place
+        of a kind: the column is left out.
+
+    Raises
+    ------
+    SchemaError
+        If it is not an object of kinds.
+
+    >>> schema_of_kinds({"job": "categorical"})["fields"]
+    [{'name': 'job', 'type': 'string', 'synthdp': {'derive': True}}]
+    >>> schema_of_kinds({"job": "categorical", "note": "ignore"})["synthdp"]
+    {'ignore': ['note']}
+    """
+    if not isinstance(kinds, Mapping) or isinstance(kinds.get("fields"), list):
+        way_out = "give a schema as the schema, not as kinds"
+        raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')
+    if not kinds:
+        raise SchemaError('kinds: no column is named; list at least one column with its kind, {"age": "integer"}')
+    ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
+    if len(ignored) == len(kinds):
+        raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")
+    fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
+    return {"fields": fields} | ({"synthdp": {"ignore": ignored}} if ignored else {})
+
+
+def _label(kind: Any) -> Any:
+    return kind.get("type") if isinstance(kind, Mapping) else kind
+
+
+def _field(name: str, kind: Any) -> dict[str, Any]:
+    given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
+    label = _label(kind)
+    if isinstance(label, int | float) and not isinstance(label, bool):
+        way_out = "write a kind such as 'integer', or give a file of domain sizes as the schema"
+        refuse(name, f"its kind is the number {label!r}; {way_out}")
+    if label == "text":
+        way_out = f"write 'categorical' if values repeat, or {IGNORE!r} to leave the column out"
+        refuse(name, f"its kind is 'text', and free text cannot be synthesised; {way_out}")
+    if label not in KINDS:
+        problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
+        refuse(name, f"{problem}; use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out")
+    if given.get("name", name) != name:
+        refuse(name, f"its object has the name {given['name']!r}; remove it")
+    field = {"name": name} | given | {"type": "string" if label == "categorical" else label}
+    own = field.get("synthdp", {})
+    field = _without_empty_lists(field)
+    well_formed = isinstance(own, Mapping) and isinstance(field.get("constraints", {}), Mapping)
+    if well_formed and "derive" not in own and derivable(field):
+        field["synthdp"] = dict(own) | {"derive": True}
+    return field
+
+
+def _without_empty_lists(field: Mapping[str, Any]) -> dict[str, Any]:
+    """The field without an empty ``enum`` or ``categories``, as drafts write levels that nobody has listed."""
+    kept = {key: value for key, value in field.items() if key != "categories" or value != []}
+    if isinstance(constraints := kept.get("constraints"), Mapping):
+        kept["constraints"] = {key: value for key, value in constraints.items() if key != "enum" or value != []}
+    return kept
+
+
+def are_kinds(content: Mapping[str, Any]) -> bool:
+    """Whether a JSON object that was to be a schema looks like a kinds file."""
+    known = (*KINDS, IGNORE)
+    return any(isinstance(label, str) and label in known for label in map(_label, content.values()))

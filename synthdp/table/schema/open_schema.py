@@ -1,0 +1,279 @@
+"""Open schemas: what is declared of a table of which something is still to be learnt under the budget."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any, Self, final
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import SchemaError
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.files.json_files import load_json
+from synthdp.table.schema.frictionless import parse_schema
+from synthdp.table.schema.headers import check_names
+from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
+from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_fields import open_field, read_field
+from synthdp.table.schema.schema import Schema
+
+
+@final
+@dataclass(frozen=True)
+class OpenSchema:
+    """The columns of a table, each closed, or open: then its domain is derived under the budget.
+
+    Parameters
+    ----------
+    columns
+        The columns in the order of the schema; cyclical parts of dates are not among them.
+    missing_values
+        Texts that mean "missing" in a file, unless a column has its own.
+    rules
+        Combinations of values that are impossible, as in a schema file; on closed columns only.
+    ignored
+        Names of columns that the table has besides. They are no part of the model or the output:
+        nothing in them is encoded, held, counted or paid for.
+
+    Raises
+    ------
+    SchemaError
+        If there is no column, a name repeats, or a rule does not fit or names an open or ignored
+        column.
+
+    >>> schema = OpenSchema.from_kinds(
+    ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
+    ... )
+    >>> [column.name for column in schema.open_columns], schema.largest_domain
+    (['age'], Domain(attributes=('age', 'smokes'), shape=(33, 2)))
+    >>> schema.closed({"age": schema.open_columns[0].closed(minimum=17, maximum=90)}).names
+    ('age', 'smokes')
+    """
+
+    columns: tuple[Column | OpenColumn, ...]
+    missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    rules: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    ignored: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "missing_values", "rules", "ignored"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_ignored()
+        self._check_rules()
+        _ = self._outline  # refuses what no finding could close
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Read a JSON object: a schema as `Schema.from_dict` reads it, whose fields may be open.
+
+        Beside the fields, ``"synthdp": {"ignore": [name, ..]}`` lists columns to leave out.
+        Raises `SchemaError`, naming the column and what to change.
+        """
+        fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
+        if not isinstance(fields, Sequence) or isinstance(fields, str):
+            if isinstance(mapping, Mapping) and "fields" not in mapping and are_kinds(mapping):
+                way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
+                raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
+            return cls.of(Schema.from_dict(mapping))
+        ignored, plain = _ignored(mapping)
+        _, missing_values = parse_schema(plain | {"fields": []})
+        columns = tuple(read_field(entry, missing_values) for entry in fields)
+        if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
+            return cls.of(Schema.from_dict(plain))
+        own = mapping.get("synthdp", {})
+        rules = own.get("constraints", []) if isinstance(own, Mapping) else own
+        if not isinstance(rules, Sequence) or isinstance(rules, str):
+            raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
+        return cls(columns, missing_values, tuple(rules), ignored)
+
+    @classmethod
+    def of(cls, schema: Schema) -> Self:
+        """A schema of which nothing is open."""
+        return cls(schema.table_columns, schema.missing_values, tuple(rule.text for rule in schema.rules))
+
+    @classmethod
+    def from_kinds(cls, kinds: Mapping[str, Any] | str | PathLike[str]) -> Self:
+        """Read names and kinds of columns; all else is left open.
+
+        Parameters
+        ----------
+        kinds
+            For each column a field type, ``"categorical"``, ``"ignore"`` for a column to leave out,
+            or an object with the kind as ``type`` and anything else that a field can declare; or
+            the path of a JSON file in UTF-8 with that.
+
+        Raises
+        ------
+        DataFileError
+            If the file cannot be read.
+        SchemaError
+            If a kind is not known, or what is declared contradicts itself; it names the column.
+
+        >>> schema = OpenSchema.from_kinds({"age": "integer", "note": "ignore"})
+        >>> schema.names, schema.ignored
+        (('age',), ('note',))
+        """
+        return cls.load_kinds(kinds) if isinstance(kinds, str | PathLike) else cls.from_dict(schema_of_kinds(kinds))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a schema file in UTF-8.
+
+        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
+        """
+        return cls.from_dict(load_json(path, "schema"))
+
+    @classmethod
+    def load_kinds(cls, path: str | PathLike[str]) -> Self:
+        """Read a kinds file in UTF-8; see `from_kinds`. Raises as `load` does."""
+        return cls.from_dict(schema_of_kinds(load_json(path, "kinds")))
+
+    def to_dict(self) -> dict[str, Any]:
+        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
+        schema = self._written(self.columns)
+        return schema | (
+            {"synthdp": schema.get("synthdp", {}) | {"ignore": list(self.ignored)}} if self.ignored else {}
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order, without ignored ones."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def open_columns(self) -> tuple[OpenColumn, ...]:
+        """The columns of which something is to be derived."""
+        return tuple(column for column in self.columns if isinstance(column, OpenColumn))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is to be derived."""
+        return bool(self.open_columns)
+
+    @property
+    def largest_domain(self) -> Domain:
+        """The domain of the closed schema if every open column gets as many levels as it may."""
+        most = {column.name: column.most_levels for column in self.open_columns}
+        sizes = {column.name: most.get(column.name, column.size) for column in self._outline.columns}
+        return Domain.from_sizes(sizes)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The rules as constraints on level codes; they are on closed columns only."""
+        return self._outline.constraints
+
+    def closed(self, found: Mapping[str, Column]) -> Schema:
+        """The schema with each open column replaced by the closed one of its name.
+
+        Raises `SchemaError` if one is lacking or does not fit the others.
+        """
+        schema = self.partly_closed(found)
+        if lacking := schema.open_columns:
+            raise SchemaError(f"schema: column {lacking[0].name!r} is still open; derive its domain, or declare it")
+        return schema._outline
+
+    def partly_closed(self, found: Mapping[str, Column]) -> Self:
+        """This schema with some open columns replaced by the closed ones of their names.
+
+        Raises `SchemaError` if a name is not that of an open column.
+        """
+        known = {column.name for column in self.open_columns}
+        for name, column in found.items():
+            if name not in known or column.name != name:
+                raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
+        return replace(self, columns=tuple(found.get(column.name, column) for column in self.columns))
+
+    def without(self, name: str) -> Self:
+        """This schema without a column that never reaches the model: the ids of persons.
+
+        Raises `SchemaError` if a rule names the column, or it is the only one.
+        """
+        columns = tuple(column for column in self.columns if column.name != name)
+        if not columns:
+            raise SchemaError(f"schema: it has no column but {name!r}, which is left out; add the others")
+        if any(name in self._named(rule) for rule in self.rules):
+            raise SchemaError(f"schema: constraints: a rule names {name!r}, which is left out; remove the rule")
+        return replace(self, columns=columns)
+
+    def reordered(self, names: Iterable[str], *, unit: str | None = None) -> Self:
+        """This schema with its columns in the order of a table's header, without ``unit``; ignored ones stay so.
+
+        Raises `SchemaError` as `check_header` does.
+        """
+        header = tuple(names)
+        self.check_header(header, unit=unit)
+        by_name = {column.name: column for column in self.columns if column.name != unit}
+        return replace(self, columns=tuple(by_name[name] for name in header if name in by_name))
+
+    def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
+
+        The names of ignored columns must be there, too, and so must ``unit``, the ids of persons,
+        which may be one of all these or a further column.
+        """
+        header = tuple(names)
+        if unit is not None and unit in self.names:
+            return self.without(unit).check_header(header, unit=unit)
+        known = (*self.names, *self.ignored)
+        check_names(header, known, besides=unit)
+        if unit is not None and unit not in header:
+            raise SchemaError(f"table: it has no column {unit!r}, which is to say whose each row is; correct the name")
+        return None
+
+    @cached_property
+    def _outline(self) -> Schema:
+        """This schema closed, open columns by findings that are made up."""
+        closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
+        return Schema.from_dict(self._written(closed))
+
+    def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
+        fields = []
+        for column in columns:
+            entry = open_field(column) if isinstance(column, OpenColumn) else column.field()
+            if column.missing_values != self.missing_values:
+                entry["missingValues"] = list(column.missing_values)
+            fields.append(entry)
+        schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        return schema | ({"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {})
+
+    def _check_ignored(self) -> None:
+        if self.ignored and not self.columns:
+            raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
+        taken = set(self.names)
+        for name in self.ignored:
+            check_text(name, name, "the name in synthdp.ignore")
+            if name in taken:
+                again = "has a kind or a field as well" if name in self.names else "stands there twice"
+                refuse(name, f"it is to be ignored, but {again}; remove one of the two")
+            taken.add(name)
+
+    def _check_rules(self) -> None:
+        open_names = {column.name for column in self.open_columns}
+        for rule in self.rules:
+            if not isinstance(rule, Mapping):
+                raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
+            for name in sorted({*open_names, *self.ignored}.intersection(self._named(rule))):
+                what = "whose domain is derived" if name in open_names else "which is ignored"
+                way_out = "declare the column, without synthdp.derive, or remove the rule"
+                raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
+
+    def _named(self, rule: Mapping[str, Any]) -> set[str]:
+        """The columns that a rule names, as far as it is well-formed; a part of a date names the date, too."""
+        forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
+        entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
+        names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
+        names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
+        texts = {name for name in names if isinstance(name, str)}
+        return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}
+
+
+def _ignored(mapping: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
+    own = mapping.get("synthdp")
+    names = own.get("ignore") if isinstance(own, Mapping) else None
+    if not isinstance(own, Mapping) or names is None:
+        return (), dict(mapping)
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
+    return tuple(names), dict(mapping) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}

@@ -1,0 +1,39 @@
+"""Public files of people: a schema, which may leave things open, or only the kinds of its columns."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from synthdp.table.files.json_files import load_json
+from synthdp.table.schema.open_schema import OpenSchema
+
+
+def load_public(path: str | PathLike[str]) -> tuple[OpenSchema, str]:
+    """The schema that a file holds, and what kind of file it is: ``"schema"`` or ``"kinds"``.
+
+    Raises `DataFileError` if it cannot be read, `SchemaError` if it is neither.
+    """
+    return public_schema(load_json(path, "schema"))
+
+
+def public_schema(content: Any) -> tuple[OpenSchema, str]:
+    """The schema that JSON values say, and whether they are a ``"schema"`` or ``"kinds"``.
+
+    Raises `SchemaError` if they are neither.
+
+    >>> public_schema({"age": "integer"})[1], public_schema({"age": 85})[1]  # the latter: sizes of levels
+    ('kinds', 'schema')
+    """
+    if _are_kinds(content):
+        return OpenSchema.from_kinds(content), "kinds"
+    return OpenSchema.from_dict(content), "schema"
+
+
+def _are_kinds(content: Any) -> bool:
+    """Whether at least one value is a kind, and the others are one, or a size in its place."""
+    if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):
+        return False
+    named = [isinstance(value, str) or (isinstance(value, Mapping) and "type" in value) for value in content.values()]
+    return any(named) and all(
+        is_named or isinstance(value, int | float) for is_named, value in zip(named, content.values(), strict=True)
+    )

@@ -1,0 +1,171 @@
+"""Rules of a schema: combinations of values that everybody knows to be impossible.
+
+A rule is one of
+- ``{"forbid": {column: condition, ..}}``: no row meets all the conditions;
+- ``{"allow": [{column: condition, ..}, ..]}``: every row meets all the conditions of some entry
+  (all entries name the same columns);
+- ``{"determines": [fine, coarse], "map": {fine level: coarse level, ..}}``: the one column
+  follows from the other.
+
+A condition is a list of levels (null is "missing"), or ``{"minimum": a, "maximum": b}`` (either may
+be absent) for numbers and dates. What is written always obeys the rules, so a bin must lie inside or
+outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.constraint import Constraint
+from synthdp.errors import SchemaError
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.categorical import CategoricalColumn
+from synthdp.table.columns.column import Column
+
+Mask = NDArray[np.bool_]
+Columns = Mapping[str, Column]
+
+
+@final
+@dataclass(frozen=True)
+class Rule:
+    """One rule as it stands in a schema file, and the constraint that it means.
+
+    Parameters
+    ----------
+    text
+        The rule as a JSON object.
+    constraint
+        The combinations of level codes that it allows.
+    """
+
+    text: Mapping[str, Any] = field(hash=False)
+    constraint: Constraint = field(compare=False)
+
+
+def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
+    """The rules of a schema; raises `SchemaError`, naming what to change, if one cannot be understood."""
+    if not isinstance(rules, Sequence) or isinstance(rules, str):
+        _refuse("'constraints' is not a list; list the rules there")
+    known = {column.name: column for column in columns}
+    return tuple(_parsed(rule, known) for rule in rules)
+
+
+def _parsed(rule: object, columns: Columns) -> Rule:
+    if not isinstance(rule, Mapping):
+        _refuse('a rule is not an object; write {"forbid": ..}, {"allow": ..} or {"determines": ..}')
+    keys = set(rule) - {"description"}
+    if keys == {"forbid"}:
+        clique, met = _conditions(rule["forbid"], columns)
+        allowed = ~met
+    elif keys == {"allow"}:
+        clique, allowed = _any_of(rule["allow"], columns)
+    elif keys == {"determines", "map"}:
+        clique, allowed = _determined(rule["determines"], rule["map"], columns)
+    else:
+        _refuse(f"a rule has the keys {sorted(map(str, keys))}; give forbid, allow, or determines with map")
+    if not allowed.any():
+        _refuse(f"the rule on {', '.join(map(repr, clique))} allows nothing; allow at least one combination")
+    return Rule(dict(rule), Constraint(clique, allowed))
+
+
+def _conditions(conditions: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
+    """The columns of a conjunction, and for each combination of codes whether all conditions are met."""
+    if not isinstance(conditions, Mapping) or not conditions:
+        _refuse("a rule's conditions are not an object of columns; write {column: condition, ..}")
+    masks = [levels_where(_column(name, columns), condition) for name, condition in conditions.items()]
+    met: Mask = np.array(True)
+    for mask in masks:
+        met = met[..., None] & mask
+    return tuple(conditions), met
+
+
+def _any_of(entries: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
+    if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
+        _refuse("'allow' is not a list of conditions; write [{column: condition, ..}, ..]")
+    parts = [_conditions(entry, columns) for entry in entries]
+    clique, allowed = parts[0]
+    for names, met in parts[1:]:
+        if set(names) != set(clique):
+            _refuse(f"the entries of 'allow' name different columns than {', '.join(map(repr, clique))}; name the same")
+        allowed = allowed | np.transpose(met, [names.index(name) for name in clique])
+    return clique, allowed
+
+
+def _determined(pair: object, mapping: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+        _refuse("'determines' does not name two columns; write [fine, coarse]")
+    if not isinstance(mapping, Mapping):
+        _refuse("'map' is not an object; write {fine level: coarse level, ..}")
+    fine, coarse = (_column(name, columns) for name in pair)
+    codes = np.full(fine.size, -1)
+    for level, target in mapping.items():
+        codes[levels_where(fine, [level])] = np.flatnonzero(levels_where(coarse, [target]))[0]
+    if (unmapped := np.flatnonzero(codes[: fine.n_levels] < 0)).size:
+        _refuse(f"'map' says nothing of level {fine.labels[unmapped[0]]!r} of {fine.name!r}; map every level")
+    allowed = codes[:, None] == np.arange(coarse.size)
+    allowed[codes < 0] = True  # where the fine value is missing, the coarse one may be anything
+    return (fine.name, coarse.name), allowed
+
+
+def levels_where(column: Column, condition: object) -> Mask:
+    """For each level code of a column whether it meets a condition, shape ``(size,)``.
+
+    Raises
+    ------
+    SchemaError
+        If the condition does not fit the column, or cuts a bin in two.
+    """
+    if isinstance(condition, Mapping):
+        if not isinstance(column, BinnedColumn) or not set(condition) <= {"minimum", "maximum"} or not condition:
+            _refuse(f"column {column.name!r}: a range needs minimum or maximum, and a number or date; list levels")
+        return _with_missing(column, column.bins_between(condition.get("minimum"), condition.get("maximum")))
+    if not isinstance(condition, Sequence) or isinstance(condition, str):
+        _refuse(f"column {column.name!r}: a condition is neither a list of levels nor a range; write one of them")
+    mask = np.zeros(column.size, dtype=np.bool_)
+    for level in condition:
+        mask |= _is_level(column, level)
+    return mask
+
+
+def _is_level(column: Column, level: object) -> Mask:
+    if level is None:
+        if column.required:
+            _refuse(f"column {column.name!r}: null means missing, but the column is required; remove it")
+        return np.asarray(np.arange(column.size) == column.size - 1)
+    if isinstance(column, BinnedColumn):
+        return _with_missing(column, column.bins_between(level, level))
+    labels = list(column.labels[: column.n_levels])
+    truth = isinstance(level, bool)  # True == 1, but a truth value is no number
+    mask = np.array([isinstance(label, bool | np.bool_) == truth and bool(label == level) for label in labels])
+    if not mask.any():  # a JSON object's keys are texts, whatever the levels are
+        mask = np.array([str(label) == level for label in labels])
+    if not mask.any():
+        _refuse_merged(column, level)
+        _refuse(f"column {column.name!r} has no level {level!r}; list levels of the column")
+    return _with_missing(column, mask)
+
+
+def _refuse_merged(column: Column, level: object) -> None:
+    """Refuse a level that has no code of its own: which of the merged ones is written is drawn later."""
+    merged = column.merged.levels if isinstance(column, CategoricalColumn) and column.merged is not None else ()
+    if not isinstance(level, bool) and any(level in (other, str(other)) for other in merged):
+        way_out = "make it a level of its own, or leave it out here"
+        _refuse(f"column {column.name!r}: the level {level!r} is merged with others; {way_out}")
+
+
+def _with_missing(column: Column, mask: Mask) -> Mask:
+    return np.append(mask, np.zeros(column.size - column.n_levels, dtype=np.bool_))
+
+
+def _column(name: object, columns: Columns) -> Column:
+    if name not in columns:
+        _refuse(f"there is no column {name!r}; name columns of the schema")
+    return columns[str(name)]
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise SchemaError(f"schema: constraints: {problem}")

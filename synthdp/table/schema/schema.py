@@ -1,0 +1,167 @@
+"""The schema: what is public about the sensitive table, declared and never read off the data."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from os import PathLike
+from typing import Any, Self, final
+
+import pandas as pd
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import SchemaError
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.table.columns.date_parts import with_parts
+from synthdp.table.files.json_files import load_json
+from synthdp.table.files.writing import write_atomically
+from synthdp.table.schema.draft import draft_from_frame
+from synthdp.table.schema.frictionless import parse_schema
+from synthdp.table.schema.headers import check_names, listed
+from synthdp.table.schema.rules import Rule, parse_rules
+
+
+@final
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, each with its public levels or bounds and bins.
+
+    Parameters
+    ----------
+    columns
+        The columns; their order is the order of codes and of written tables. Parts of dates are
+        put after their dates; see `synthdp.table.columns.date_parts`.
+    missing_values
+        Texts that mean "missing" in a file, unless a column has its own.
+    rules
+        Combinations of values that are impossible; see `synthdp.table.schema.rules`.
+
+    Raises
+    ------
+    SchemaError
+        If there is no column, or a name repeats.
+
+    >>> schema = Schema.from_dict(
+    ...     {
+    ...         "fields": [
+    ...             {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
+    ...             {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}},
+    ...         ]
+    ...     }
+    ... )
+    >>> schema.domain
+    Domain(attributes=('sex', 'age'), shape=(2, 33))
+    """
+
+    columns: tuple[Column, ...]
+    missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    rules: tuple[Rule, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", with_parts(self.columns))
+        object.__setattr__(self, "missing_values", tuple(self.missing_values))
+        if not self.columns:
+            raise SchemaError("schema: 'fields' is empty; list at least one column")
+        repeated = [name for name, count in Counter(self.names).items() if count > 1]
+        if repeated:
+            raise SchemaError(f"schema: column {repeated[0]!r} appears twice; give every column its own name")
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Read a JSON object: Frictionless Table Schema, or Private-PGM's ``{"column": size}``.
+
+        Raises `SchemaError`, naming the column and what to change.
+        """
+        columns, missing_values = parse_schema(mapping)
+        own = mapping.get("synthdp", {}) if "fields" in mapping else {}
+        rules = own.get("constraints", []) if isinstance(own, Mapping) else own
+        return cls(columns, missing_values, parse_rules(rules, columns))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a schema file in UTF-8.
+
+        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
+        """
+        return cls.from_dict(load_json(path, "schema"))
+
+    @staticmethod
+    def draft(frame: pd.DataFrame) -> dict[str, Any]:
+        """A schema to be filled in, from names and dtypes; see `draft.draft_from_frame`."""
+        return draft_from_frame(frame)
+
+    def to_dict(self) -> dict[str, Any]:
+        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
+        fields = []
+        for column in self.table_columns:
+            field = column.field()
+            if column.missing_values != self.missing_values:
+                field["missingValues"] = list(column.missing_values)
+            fields.append(field)
+        schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        if self.rules:
+            schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
+        return schema
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write this schema as JSON, whole or not at all.
+
+        Raises `DataFileError` if the file exists and ``force`` is not set, or cannot be written.
+        """
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        with write_atomically(path, force=force) as stream:
+            stream.write(text.encode())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all attributes in order, parts of dates included."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        """The columns that a table has: all but parts of dates."""
+        return tuple(column for column in self.columns if column.source == column.name)
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """The names in a table's header, in order."""
+        return tuple(column.name for column in self.table_columns)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Names and numbers of level codes."""
+        return Domain(self.names, tuple(column.size for column in self.columns))
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The rules as constraints on level codes."""
+        return tuple(rule.constraint for rule in self.rules)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON of this schema, in hexadecimal."""
+        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return sha256(canonical.encode()).hexdigest()
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name; raises `SchemaError` if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise SchemaError(f"schema: there is no column {name!r}; it has {listed(self.names)}")
+
+    def reordered(self, names: Iterable[str]) -> Self:
+        """This schema with its columns in the order of a table's header.
+
+        Raises `SchemaError` with the names that only one of the two has.
+        """
+        header = tuple(names)
+        self.check_header(header)
+        return type(self)(tuple(self[name] for name in header), self.missing_values, self.rules)
+
+    def check_header(self, names: Iterable[object]) -> None:
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
+        check_names(tuple(names), self.table_names)

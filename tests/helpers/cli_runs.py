@@ -1,0 +1,81 @@
+"""Running the command line inside the test process, and what every refusal must look like."""
+
+import io
+import json
+import sys
+from dataclasses import dataclass
+from unittest import mock
+
+from synthdp.cli.main import run
+
+CANARY = "Zanzibar7731"
+"""A value of the sensitive table; no message may ever hold it."""
+
+FIELDS = [
+    {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"], "required": True}}
+    | {"synthdp": {"other": "C"}},
+    {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+    | {"synthdp": {"bins": 5}},
+    {"name": "code", "type": "string", "constraints": {"enum": ["01", "02"]}},
+]
+SCHEMA = {"fields": FIELDS}
+HEADER = "town,age,code\n"
+ROWS = f"A,30,01\nB,40,02\n{CANARY},50,\nA,7,01\n" * 50
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def lines(self):
+        return self.err.splitlines()
+
+
+def invoke(*arguments, stdin=b""):
+    """Run the command line as a process would, with standard streams that are no terminal."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with mock.patch.multiple(sys, stdin=io.TextIOWrapper(io.BytesIO(stdin)), stdout=out, stderr=err):
+        try:
+            code = run([str(argument) for argument in arguments])
+        except SystemExit as leaving:
+            code = leaving.code
+        out.flush()
+        err.flush()
+    return Outcome(code, out.buffer.getvalue(), err.buffer.getvalue().decode())
+
+
+def run_arguments(*more, source="in.csv", schema="schema.json", output="out.csv", epsilon="1", delta="1e-6"):
+    """Arguments of ``synthdp run``; epsilon and delta with ``=``, so that they may begin with a dash."""
+    named = ("-s", schema, "-o", output, f"--epsilon={epsilon}", f"--delta={delta}")
+    return ("run", source, *named, *more)
+
+
+def lay_out(folder, *, table=HEADER + ROWS, schema=SCHEMA):
+    """``in.csv`` and ``schema.json``; texts or bytes are written as they are."""
+    write(folder / "in.csv", table)
+    write(folder / "schema.json", schema if isinstance(schema, str | bytes) else json.dumps(schema))
+
+
+def write(path, content):
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def names_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def assert_one_line(outcome, code):
+    """The exit code, one line that says so, no traceback and no value of the table."""
+    assert (outcome.code, len(outcome.lines)) == (code, 1), outcome.err
+    assert outcome.err.startswith("synthdp: ")
+    assert outcome.err.endswith("\n")
+    assert "Traceback" not in outcome.err
+    assert CANARY not in outcome.err + outcome.out.decode()
+
+
+def rescued_path(outcome):
+    """The file that the message says what was paid for is kept in."""
+    return outcome.err.split("synthdp sample ", 1)[1].split(" -o OUT", 1)[0].strip("'")

@@ -1,0 +1,18 @@
+"""Which rows are kept of persons with too many."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from synthdp.table.records.unit_rows import UnitRows
+
+
+def kept_rows(
+    ids: Iterable[pd.Series], *, max_rows: int, missing_values: Iterable[str] = ("",), key: str | None = None
+) -> np.ndarray:
+    """Which rows are kept, given the id column in chunks."""
+    rows = UnitRows(max_rows=max_rows, missing_values=missing_values, key=key)
+    for chunk in ids:
+        rows.add(chunk)
+    return rows.kept()

@@ -1,0 +1,255 @@
+"""What every engine promises, exact or not. A new engine joins by one line in ENGINES."""
+
+import json
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from oracles.inference import marginal_of, noisy
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference.engines.auto import AutoEstimator
+from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
+from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.engines.gum import RecordUpdateEstimator
+from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.engines.mixture_of_products import MixtureEstimator
+from synthdp.inference.engines.public_data import PublicDataEstimator
+from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
+from synthdp.inference.models.refined_model import RefinedModel
+from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
+from synthdp.release.registry import ENGINES as NAMED
+
+DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
+ALL_ROWS = tuple(np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True))
+SMALL = AdaptiveDescent(learning_rate=0.3, max_iterations=400)
+
+ENGINES = [
+    GraphicalModelEstimator(),
+    DirectEstimator(),
+    AutoEstimator(),
+    LocalConsistencyEstimator(),
+    RecordUpdateEstimator(),
+    MixtureEstimator(n_components=40, driver=SMALL),
+    RelaxedTabularEstimator(n_components=60),
+    GenerativeNetworkEstimator(n_components=40, hidden=(32,)),
+    PublicDataEstimator(columns=ALL_ROWS),
+]
+PROBLEMS = {
+    "tree": [("a", "b"), ("b", "c")],
+    "cycle": [("a", "b"), ("b", "c"), ("c", "a")],
+    "nested, repeated, weighted": [("a",), ("b", "a"), ("a", "b"), ("c",), ("c", "a")],
+    "disconnected": [("a", "b"), ("d", "c")],
+    "empty clique": [(), ("a", "b")],
+    "one level": [("one",), ("a", "one", "b")],
+}
+
+CONSTRAINTS = [
+    Constraint(("a", "c"), np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=bool)),
+    Constraint.determines("c", "d", [0, 1, 1], 2),
+]
+
+
+@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
+def engine(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return 5000 * np.random.default_rng(3).dirichlet(np.full(DOMAIN.size(), 2.0)).reshape(DOMAIN.shape)
+
+
+def measured(joint, cliques, stddev):
+    rng = np.random.default_rng(1)
+    return noisy(rng, joint, DOMAIN, cliques, stddev * rng.uniform(0.7, 1.5, len(cliques)))
+
+
+@pytest.fixture(scope="module")
+def fitted(joint):
+    """Models of the problems, fitted once an engine."""
+    return cache(lambda engine, problem: engine.estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=2.0)))
+
+
+def test_every_named_engine_is_tested():
+    assert set(NAMED) <= {engine.name for engine in ENGINES}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_marginals_explain_the_measurements_and_survive_saving(engine, joint, problem):
+    measurements = measured(joint, PROBLEMS[problem], stddev=2.0)
+    model = engine.estimate(DOMAIN, measurements)
+    assert model.total == pytest.approx(estimate_total(measurements))
+    for clique in [*PROBLEMS[problem], ("d", "a"), ("b",), ()]:
+        marginal = model.marginal(clique)
+        assert (marginal.values >= 0).all()
+        assert marginal.total() == pytest.approx(model.total)
+    for clique in PROBLEMS[problem]:
+        error = np.abs(model.marginal(clique).values - marginal_of(joint, DOMAIN, clique)).sum() / 2
+        assert error < 0.03 * model.total
+    state, arrays = model_to_state(model)
+    loaded = model_from_state(json.loads(json.dumps(state)), arrays, DOMAIN)
+    np.testing.assert_allclose(loaded.marginal(("c", "a")).values, model.marginal(("c", "a")).values, rtol=1e-12)
+    assert all(map(np.array_equal, loaded.sample(300, seed=1), model.sample(300, seed=1)))
+
+
+def test_samples_follow_the_model_and_their_seed(engine, fitted):
+    model = fitted(engine, "cycle")
+    for rounding in (True, False):
+        columns = model.sample(20_000, seed=5, rounding=rounding)
+        assert all(map(np.array_equal, columns, model.sample(20_000, seed=5, rounding=rounding)))
+        assert not all(map(np.array_equal, columns, model.sample(20_000, seed=6, rounding=rounding)))
+        for clique in PROBLEMS["cycle"]:
+            counts = np.zeros(DOMAIN.project(clique).shape)
+            np.add.at(counts, tuple(columns[DOMAIN.index(name)] for name in clique), 1)
+            shares = model.marginal(clique).values / model.total
+            assert np.abs(counts / 20_000 - shares).sum() / 2 < 0.03
+    assert [column.shape for column in model.sample(0)] == [(0,)] * len(DOMAIN)
+
+
+def test_no_row_breaks_a_constraint(engine, joint):
+    for constraint in CONSTRAINTS:
+        shown = constraint.canonical(DOMAIN)
+        joint = joint * shown.allowed.reshape([DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes])
+    model = engine.estimate(DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS)
+    for rounding in (True, False):
+        columns = model.sample(4000, seed=0, rounding=rounding)
+        assert all(constraint.holds(DOMAIN, columns).all() for constraint in CONSTRAINTS)
+
+
+def shares_of(columns, names, rows=slice(None)):
+    """Shares of the cells of a marginal among some rows of a table."""
+    counts = np.zeros(DOMAIN.project(names).shape)
+    np.add.at(counts, tuple(columns[DOMAIN.index(name)][rows] for name in names), 1)
+    return counts / counts.sum()
+
+
+@pytest.mark.parametrize("problem", ["tree", "cycle"])
+def test_completed_rows_keep_what_is_given_and_follow_the_conditional_distribution(engine, fitted, problem):
+    model = fitted(engine, problem)
+    names = ("c", "a", "b")
+    for known in (1, 2):
+        cells = list(product(*(range(DOMAIN[name]) for name in names[:known])))
+        given = {name: np.repeat(codes, 8000) for name, codes in zip(names, np.transpose(cells), strict=False)}
+        columns = model.complete(given, seed=4)
+        assert all(map(np.array_equal, columns, model.complete(given, seed=4)))
+        assert not all(map(np.array_equal, columns, model.complete(given, seed=5)))
+        for name, codes in given.items():
+            np.testing.assert_array_equal(columns[DOMAIN.index(name)], codes)
+        table = model.marginal(names).values
+        for number, cell in enumerate(cells):
+            drawn = shares_of(columns, names[known:], slice(8000 * number, 8000 * (number + 1)))
+            assert np.abs(drawn - table[cell] / table[cell].sum()).sum() / 2 < 0.05
+    assert [column.shape for column in model.complete({"a": np.empty(0, dtype=int)})] == [(0,)] * len(DOMAIN)
+
+
+def test_slices_follow_the_conditional_distribution(engine, fitted):
+    model = fitted(engine, "cycle")
+    wanted = {"c": np.array([False, True, True]), "a": np.array([0.5, 0.0, 0.25])}
+    columns = model.sample_where(wanted, 20_000, seed=3)
+    assert all(map(np.array_equal, columns, model.sample_where(wanted, 20_000, seed=3)))
+    table = model.marginal(("c", "a")).values * wanted["c"][:, None] * wanted["a"]
+    drawn = shares_of(columns, ("c", "a"))
+    assert not drawn[table == 0].any()
+    assert np.abs(drawn - table / table.sum()).sum() / 2 < 0.03
+    assert [column.shape for column in model.sample_where(wanted, 0)] == [(0,)] * len(DOMAIN)
+
+
+@pytest.mark.parametrize("cliques", [[("b", "c")], [("b", "c"), ("c", "d"), ("d", "b")]], ids=["tree", "cycle"])
+def test_slices_are_drawn_however_rare(engine, cliques):
+    """One record in a million; engines that hold records may lack it, and then say so."""
+    n_rows = 1e7
+    one_way = LinearMeasurement(("a",), np.array([n_rows / 2, n_rows / 2 - 10, 10.0]), 0.1)
+    others = [LinearMeasurement(c, np.full(s := DOMAIN.project(c).shape, n_rows / np.prod(s)), 100.0) for c in cliques]
+    model = engine.estimate(DOMAIN, [one_way, *others])
+    wanted = {"a": np.array([False, False, True]), "b": np.array([True, False])}
+    mass = model.marginal(("a", "b")).values[2, 0]
+    assert mass < 1e-4 * n_rows
+    if mass == 0:
+        with pytest.raises(ParameterError, match="where: "):
+            model.sample_where(wanted, 50, seed=0)
+        return
+    columns = model.sample_where(wanted, 500, seed=0)
+    assert [column.shape for column in columns] == [(500,)] * len(DOMAIN)
+    assert (columns[0] == 2).all()
+    assert (columns[1] == 0).all()
+
+
+def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
+    for constraint in CONSTRAINTS:
+        shown = constraint.canonical(DOMAIN)
+        joint = joint * shown.allowed.reshape([DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes])
+    first = engine.estimate(DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS)
+    state, arrays = model_to_state(first)
+    a, d = np.repeat([[0, 0, 1, 1, 2], [0, 1, 0, 1, 1]], 300, axis=1)
+    for model in (first, model_from_state(json.loads(json.dumps(state)), arrays, DOMAIN)):
+        columns = model.complete({"a": a, "d": d}, seed=0)
+        np.testing.assert_array_equal(columns[0], a)
+        np.testing.assert_array_equal(columns[4], d)
+        assert all(constraint.holds(DOMAIN, columns).all() for constraint in CONSTRAINTS)
+        sliced = model.sample_where({"a": np.array([False, False, True])}, 1000, seed=0)
+        assert (sliced[0] == 2).all()
+        assert all(constraint.holds(DOMAIN, sliced).all() for constraint in CONSTRAINTS)
+        with pytest.raises(ParameterError, match="given: "):
+            model.complete({"a": np.array([0, 2]), "d": np.array([0, 0])}, seed=0)
+        with pytest.raises(ParameterError, match="where: "):
+            model.sample_where({"a": np.array([False, False, True]), "d": np.array([True, False])}, 5, seed=0)
+
+
+def test_slices_may_cut_through_merged_levels(engine, joint):
+    merging = Coarsening({"c": np.array([0, 1, 1]), "a": np.array([1, 0, 0])})
+    plain = measured(joint, [("a",), ("c",), ("b", "a"), ("a", "c"), ("c", "b")], stddev=2.0)
+    merged = [LinearMeasurement(m.clique, merging.apply(m.clique, m.values), 2.0, merging) for m in plain[2:]]
+    model = estimate_refined(engine, DOMAIN, [*plain[:2], *merged])
+    assert isinstance(model, RefinedModel)
+    wanted = {"a": np.array([True, True, False]), "c": np.array([False, True, False])}
+    columns = model.sample_where(wanted, 20_000, seed=0)
+    assert (columns[3] == 1).all()
+    expected = model.marginal(("c", "a", "b")).values[1] * np.array([[1], [1], [0]])
+    drawn = shares_of(columns, ("a", "b"))
+    assert not drawn[expected == 0].any()
+    assert np.abs(drawn - expected / expected.sum()).sum() / 2 < 0.05
+    given = {"a": np.full(20_000, 2), "d": np.zeros(20_000, dtype=np.uint8)}
+    completed = model.complete(given, seed=0)
+    assert (completed[0] == 2).all()
+    expected = model.marginal(("a", "c")).values[2]
+    assert np.abs(shares_of(completed, ("c",)) - expected / expected.sum()).sum() / 2 < 0.05
+
+
+def test_partial_rows_and_slices_without_sense_are_refused(engine, fitted):
+    model = fitted(engine, "tree")
+    zero = np.zeros(1, dtype=int)
+    for given in ({}, {"z": zero}, {"a": zero + 3}, {"a": zero - 1}, {"a": zero, "b": np.zeros(2, int)}, {"a": [0.5]}):
+        with pytest.raises(ParameterError):
+            model.complete({name: np.asarray(codes) for name, codes in given.items()})
+    every = np.ones(3, dtype=bool)
+    for wanted in ({"z": every}, {"a": every[:2]}, {"a": ~every}, {"a": -1.0 * every}, {"a": np.nan * every}):
+        with pytest.raises(ParameterError):
+            model.sample_where(wanted, 5)
+    with pytest.raises(ParameterError, match="n_rows"):
+        model.sample_where({"a": every}, -1)
+
+
+def test_problems_without_sense_are_refused(engine):
+    with pytest.raises(ParameterError, match="there is none"):
+        engine.estimate(DOMAIN, [])
+    with pytest.raises(ParameterError):
+        engine.estimate(DOMAIN, [LinearMeasurement(("a",), np.zeros(4), 1.0)])
+    fine = LinearMeasurement(("a",), np.ones(3), 1.0)
+    with pytest.raises(ParameterError):
+        engine.estimate(DOMAIN, [fine], constraints=[Constraint(("a",), np.ones(2, dtype=bool))])
+
+
+def test_auto_takes_the_exact_engine_while_it_fits_and_says_so(joint):
+    measurements = measured(joint, PROBLEMS["cycle"], stddev=2.0)
+    exact = AutoEstimator().estimate(DOMAIN, measurements)
+    assert exact.choice.startswith("graphical-model: the junction tree has ")
+    approximate = AutoEstimator(max_cells=10).estimate(DOMAIN, measurements)
+    assert approximate.choice.startswith("local-consistency: the junction tree has ")
+    assert "more than the 10 that are allowed" in approximate.choice

@@ -1,0 +1,180 @@
+"""Fits against an independent solver of the same quadratic programme over the simplex."""
+
+import numpy as np
+import pytest
+from oracles.inference import least_loss, loss_and_gap, noisy, random_cliques, random_domain, whitened
+from scipy.optimize import nnls
+
+from synthdp.domain import Domain
+from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.loss import MarginalLoss
+from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
+
+ENGINES = [GraphicalModelEstimator, DirectEstimator]
+TIGHT = MirrorDescent(tolerance=1e-9, window=60, max_iterations=20_000)
+
+
+def problem(seed, *, ratio):
+    """Noisy marginals of a sparse table; two noise scales, ``ratio`` apart."""
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng)
+    cliques = random_cliques(rng, domain)
+    joint = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(domain.shape)
+    stddevs = 10 ** rng.uniform(-1, 2) * rng.choice([1.0, ratio], len(cliques))
+    return domain, noisy(rng, joint, domain, cliques, stddevs)
+
+
+def outcome(engine, domain, measurements):
+    """Loss, gap and least loss of a fit, all per unit of noise a cell."""
+    total = estimate_total(measurements)
+    model = engine.estimate(domain, measurements)
+    matrix, target = whitened(domain, measurements)
+    counts = model.marginal(domain.attributes).values.ravel()
+    assert counts.sum() == pytest.approx(total)
+    loss, gap = loss_and_gap(matrix, target, counts)
+    return model, loss, gap, least_loss(matrix, target, total), len(target)
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
+@pytest.mark.parametrize("ratio", [1.0, 10.0])
+def test_tight_fits_reach_the_least_loss(engine, ratio):
+    for seed in range(30):
+        domain, measurements = problem(seed, ratio=ratio)
+        model, loss, gap, least, n_cells = outcome(engine(driver=TIGHT), domain, measurements)
+        bend = sum((model.total / np.min(measurement.stddev)) ** 2 for measurement in measurements)
+        assert model.status.converged
+        assert loss <= least + 1e-3 * least + 1e-6 * n_cells, seed
+        # The certain gain of a step towards a single record: the gap alone grows with counts over noise.
+        assert gap**2 <= 2e-3 * (loss + 0.01 * n_cells) * bend, seed
+
+
+def least_excess_loss(matrix, target, total):
+    """The least loss over the simplex, exactly: least distance programming [Lawson & Hanson 1974]."""
+    corners = matrix * total - target[:, None]
+    scale, best = 1.0, np.inf
+    for _ in range(3):  # the second and third time scaled to the size of the loss
+        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.append(0.0 * target, 1.0))
+        if weights.sum() > 0:
+            best = min(best, 0.5 * float(np.sum((corners @ weights / weights.sum()) ** 2)))
+        scale = 1.0 / np.sqrt(2 * best + 1e-12)
+    return best
+
+
+def default_outcome(seed, ratio):
+    domain, measurements = problem(seed, ratio=ratio)
+    model = GraphicalModelEstimator().estimate(domain, measurements)
+    matrix, target = whitened(domain, combined_measurements(domain, measurements))
+    least = least_excess_loss(matrix, target, model.total)
+    return model.status, (model.status.loss - least) / (least + 1e-4 * len(target))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 10.0, 1000.0])
+def test_default_fits_are_within_a_ten_thousandth_of_the_least_loss_or_say_that_they_are_not(ratio):
+    outcomes = [default_outcome(seed, ratio) for seed in range(100, 140)]
+    assert max(excess for status, excess in outcomes if status.converged) <= 1e-4
+    assert sum(status.converged for status, _ in outcomes) >= 38
+
+
+def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
+    for seed in range(20):
+        domain, measurements = problem(seed, ratio=3.0)
+        first = GraphicalModelEstimator().estimate(domain, measurements[:-1] or measurements)
+        warm = GraphicalModelEstimator().estimate(domain, measurements, warm_start=first)
+        matrix, target = whitened(domain, combined_measurements(domain, measurements))
+        least = least_excess_loss(matrix, target, warm.total)
+        assert warm.status.converged
+        assert warm.status.loss - least <= 1e-4 * least + 1e-8 * len(target)
+
+
+def test_a_fit_that_cannot_move_but_could_gain_is_not_called_converged():
+    """A start where a needed cell has underflown to probability 0: the slope there is known, the way is not."""
+    domain = Domain(("a",), (2,))
+    loss = MarginalLoss(domain, [LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0)])
+
+    def marginals(theta):
+        return np.array([100.0, 0.0 * theta[1]])
+
+    def fit(least):
+        return MirrorDescent().minimise(marginals, loss, np.zeros(2), total=100.0, least=least)[1]
+
+    assert not fit(lambda prices: float(prices.min())).converged
+
+
+def test_reported_loss_is_that_of_the_merged_measurements():
+    """Repeats add a constant that no distribution can lower; without repeats the losses agree."""
+    rng = np.random.default_rng(1)
+    domain = Domain(("a", "b"), (3, 2))
+    joint = rng.dirichlet(np.ones(6)).reshape(3, 2) * 100
+    measurements = noisy(rng, joint, domain, [("a",), ("b", "a")], [3.0, 5.0])
+    model, loss, *_ = outcome(GraphicalModelEstimator(), domain, measurements)
+    assert model.status.loss == pytest.approx(loss)
+
+
+def test_per_cell_noise_is_weighted_cell_by_cell():
+    domain = Domain(("a",), (3,))
+    stddev = np.array([1.0, 2.0, 3.0])
+    measurement = LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), stddev)
+    total = LinearMeasurement((), np.array(114.0), 1e-3)
+    model = GraphicalModelEstimator(driver=TIGHT).estimate(domain, [measurement, total])
+    # Lagrange: what the total asks for beyond the sum is spread in proportion to the variances.
+    expected = measurement.values + (model.total - 100.0) * stddev**2 / np.sum(stddev**2)
+    np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=1e-3)
+
+
+def test_negative_counts_are_projected_to_the_simplex():
+    measurement = LinearMeasurement(("a",), np.array([60.0, -20.0, 40.0, 20.0]), 1.0)
+    model = GraphicalModelEstimator(driver=TIGHT).estimate(Domain(("a",), (4,)), [measurement])
+    threshold = 20.0 / 3
+    expected = [60 - threshold, 0.0, 40 - threshold, 20 - threshold]
+    np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=0.05)
+
+
+@pytest.mark.parametrize("memory", [0, 1, 20])
+def test_the_loss_falls_monotonically_whatever_the_memory(memory):
+    domain, measurements = problem(4, ratio=5.0)
+    losses = []
+    for limit in range(40):
+        driver = MirrorDescent(memory=memory, max_iterations=limit)
+        losses.append(GraphicalModelEstimator(driver=driver).estimate(domain, measurements).status.loss)
+    assert (np.diff(losses) <= 0).all()
+    assert losses[-1] < losses[0]
+
+
+def test_a_fit_that_is_cut_short_says_so():
+    domain, measurements = problem(4, ratio=1.0)
+    status = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=3)).estimate(domain, measurements).status
+    assert not status.converged
+    assert status.n_iterations == 3
+
+
+@pytest.mark.parametrize("stddev", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("total", [10.0, 1e7])
+def test_any_scale_of_noise_and_of_counts(stddev, total):
+    domain = Domain(("a", "b", "c"), (3, 2, 2))
+    rng = np.random.default_rng(2)
+    joint = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
+    measurements = noisy(rng, joint, domain, [("a", "b"), ("b", "c"), ("b",)], [stddev] * 3)
+    model, loss, _, least, n_cells = outcome(GraphicalModelEstimator(), domain, measurements)
+    assert model.status.converged
+    assert loss <= 1.01 * least + 1e-3 * n_cells
+
+
+def test_evaluations_are_not_wasted_where_nothing_can_be_gained(monkeypatch):
+    """At an optimum, or where no potential moves the model, halving the step is given up soon."""
+    calls = []
+    evaluate = MirrorDescent.minimise
+
+    def counted(self, marginals, *rest, **options):
+        return evaluate(self, lambda theta: calls.append(0) or marginals(theta), *rest, **options)
+
+    monkeypatch.setattr(MirrorDescent, "minimise", counted)
+    domain = Domain(("a", "b"), (2, 3))
+    for values, clique in [(np.full((2, 3), 10.0), ("a", "b")), (np.array(60.0), ())]:
+        for extra in ([], [LinearMeasurement((), np.array(90.0), 1.0)]):
+            calls.clear()
+            measurements = [LinearMeasurement(clique, values, 1.0), *extra]
+            model = GraphicalModelEstimator().estimate(domain, measurements)
+            assert model.status.converged
+            np.testing.assert_allclose(model.marginal(("a", "b")).values, model.total / 6)
+            assert len(calls) <= 10

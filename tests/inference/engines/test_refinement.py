@@ -1,0 +1,158 @@
+"""Models over merged levels, refined back: against the joint table written out."""
+
+import json
+
+import numpy as np
+import pytest
+from oracles.inference import marginal_of
+
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
+from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.models.refined_model import RefinedModel
+from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.measurement import Coarsening, LinearMeasurement
+
+DOMAIN = Domain(("a", "b", "c", "d"), (5, 3, 4, 2))
+A_GROUPS, C_GROUPS = np.array([0, 1, 1, 2, 1]), np.array([1, 0, 0, 1])
+COARSENING = Coarsening({"a": A_GROUPS, "c": C_GROUPS})
+A_COUNTS = np.array([10.0, 30.0, 10.0, 25.0, -4.0])
+C_COUNTS = np.array([-3.0, 20.0, 60.0, -1.0])
+ENGINES = [GraphicalModelEstimator, DirectEstimator]
+
+
+def measurements():
+    rng = np.random.default_rng(0)
+    merged = [
+        LinearMeasurement(("a", "b"), rng.uniform(3, 12, (3, 3)), 1.0, COARSENING),
+        LinearMeasurement(("c", "b"), rng.uniform(5, 20, (2, 3)), 2.0, COARSENING),
+    ]
+    return [LinearMeasurement(("a",), A_COUNTS, 2.0), LinearMeasurement(("c",), C_COUNTS, 2.0), *merged]
+
+
+@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
+def model(request):
+    return estimate_refined(request.param(), DOMAIN, measurements())
+
+
+def written_out(model):
+    """The joint table over all levels, from the coarse model and the shares by hand."""
+    coarse = model._coarse.marginal(DOMAIN.attributes).values
+    shares_a = np.array([1.0, 0.75, 0.25, 1.0, 0.0])
+    shares_c = np.array([0.5, 0.25, 0.75, 0.5])
+    fine = coarse[A_GROUPS][:, :, C_GROUPS]
+    return fine * shares_a[:, None, None, None] * shares_c[:, None]
+
+
+def test_marginals_are_those_of_the_joint_table_written_out(model):
+    joint = written_out(model)
+    assert joint.sum() == pytest.approx(model.total)
+    for clique in [(), ("a",), ("c", "b"), ("c", "a"), ("d", "c"), ("b",), ("c", "d", "b", "a")]:
+        marginal = model.marginal(clique)
+        assert marginal.domain == DOMAIN.project(clique)
+        np.testing.assert_allclose(marginal.values, marginal_of(joint, DOMAIN, clique), atol=1e-9)
+
+
+def test_samples_follow_the_marginals(model):
+    n_rows = 5000
+    codes = model.sample(n_rows, seed=1)
+    for name, column in zip(DOMAIN.attributes, codes, strict=True):
+        counts = np.bincount(column, minlength=DOMAIN[name])
+        np.testing.assert_allclose(counts, model.marginal((name,)).values * n_rows / model.total, atol=4)
+    assert not (codes[0] == 4).any()  # its noisy count was negative
+    independent = model.sample(n_rows, seed=1, rounding=False)
+    expected = model.marginal(("c",)).values * n_rows / model.total
+    assert np.abs(np.bincount(independent[2], minlength=4) - expected).max() < 7 * np.sqrt(n_rows)
+    assert all(map(np.array_equal, codes, model.sample(n_rows, seed=1)))
+    assert not all(map(np.array_equal, codes, model.sample(n_rows, seed=2)))
+    assert [column.size for column in model.sample(0)] == [0] * 4
+    with pytest.raises(ParameterError, match="n_rows"):
+        model.sample(-2)
+
+
+def test_levels_inside_a_group_are_independent_of_the_rest(model):
+    """Shuffled within groups: which of the merged levels a row gets says nothing about ``b``."""
+    deviations = np.zeros(3)
+    for seed in range(300):
+        a, b = model.sample(400, seed=seed)[:2]
+        inside = (a == 1) | (a == 2)
+        for value in range(3):
+            here = inside & (b == value)
+            deviations[value] += np.count_nonzero(a[here] == 1) - 0.75 * np.count_nonzero(here)
+    assert (np.abs(deviations) < 7 * np.sqrt(300 * 400 * 0.2)).all()
+
+
+def test_a_refined_model_survives_being_saved(model):
+    state, arrays = model_to_state(model)
+    loaded = model_from_state(json.loads(json.dumps(state)), dict(arrays), DOMAIN)
+    assert isinstance(loaded, RefinedModel)
+    assert (loaded.total, loaded.status, loaded.domain) == (model.total, model.status, model.domain)
+    np.testing.assert_array_equal(loaded.marginal(("a", "c")).values, model.marginal(("a", "c")).values)
+    assert all(map(np.array_equal, loaded.sample(200, seed=5), model.sample(200, seed=5)))
+
+
+def test_what_is_merged_anywhere_is_merged_everywhere():
+    """Plain measurements give the same fit as merged ones with the variances added up."""
+    plain = LinearMeasurement(("c", "d"), np.arange(8.0).reshape(4, 2), 3.0)
+    by_hand = LinearMeasurement(("c", "d"), np.array([[6.0, 8.0], [6.0, 8.0]]), 3.0 * np.sqrt(2), COARSENING)
+    models = [estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), m]) for m in (plain, by_hand)]
+    for clique in [("c", "d"), ("a", "d")]:
+        first, second = (model.marginal(clique).values for model in models)
+        np.testing.assert_allclose(first, second, rtol=1e-7)
+
+
+def test_shares_pool_repeats_by_their_precision():
+    domain, coarsening = Domain(("a",), (3,)), Coarsening({"a": np.array([0, 0, 1])})
+    many = [
+        LinearMeasurement(("a",), np.array([10.0, 0.0, 5.0]), 1.0),
+        LinearMeasurement(("a",), np.array([0.0, 40.0, 5.0]), 2.0),
+        LinearMeasurement(("a",), np.array([15.0, 5.0]), 1.0, coarsening),
+    ]
+    values = estimate_refined(GraphicalModelEstimator(), domain, many).marginal(("a",)).values
+    assert values[0] == pytest.approx(values[1])
+
+
+def test_without_any_merging_the_model_is_the_engine_s_own():
+    plain = [LinearMeasurement(("a",), A_COUNTS, 2.0), LinearMeasurement(("b", "d"), np.ones((3, 2)), 1.0)]
+    hollow = [*plain, LinearMeasurement(("d",), np.array([1.0, 4.0]), 1.0, Coarsening({}))]
+    for given in (plain, hollow):
+        assert isinstance(estimate_refined(GraphicalModelEstimator(), DOMAIN, given), MarkovRandomField)
+
+
+def test_a_merging_of_other_attributes_does_not_hide_one_way_counts():
+    domain = Domain(("a", "b"), (3, 2))
+    elsewhere = Coarsening({"b": np.array([0, 0])})
+    merged = Coarsening({"a": np.array([0, 0, 1]), "b": np.array([0, 0])})
+    given = [
+        LinearMeasurement(("a",), np.array([30.0, 10.0, 5.0]), 1.0, elsewhere),
+        LinearMeasurement(("a", "b"), np.array([[40.0], [5.0]]), 1.0, merged),
+    ]
+    values = estimate_refined(GraphicalModelEstimator(), domain, given).marginal(("a",)).values
+    assert values[0] == pytest.approx(3 * values[1])
+
+
+def test_the_empty_clique_counts_towards_the_total():
+    counted = LinearMeasurement((), np.array(5000.0), 1e-6)
+    assert estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), counted]).total == pytest.approx(5000)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        LinearMeasurement(("a",), np.zeros(2), 1.0, Coarsening({"a": np.array([0, 1, 1, 1, 1])})),
+        LinearMeasurement(("a",), np.zeros(4), 1.0),
+        LinearMeasurement(("c",), np.zeros(3), 1.0),
+        LinearMeasurement(("nowhere",), np.zeros(3), 1.0),
+    ],
+    ids=["another merging", "size", "size of a merged attribute", "name"],
+)
+def test_measurements_that_do_not_fit_are_refused(extra):
+    with pytest.raises(ParameterError):
+        estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), extra])
+
+
+def test_no_measurements_are_refused():
+    with pytest.raises(ParameterError, match="there is none"):
+        estimate_refined(GraphicalModelEstimator(), DOMAIN, [])

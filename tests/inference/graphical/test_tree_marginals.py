@@ -1,0 +1,139 @@
+"""Batches of marginals against the full joint table, against single queries, and against Markov chains."""
+
+import tracemalloc
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles.inference import clique_sets, domains, joint_logarithm, log_sum_exp, marginal_of, random_potentials
+
+from synthdp.cliques import all_k_way
+from synthdp.domain import Domain
+from synthdp.inference.graphical.marginal_oracle import MarginalOracle
+from synthdp.inference.graphical.tree_marginals import TreeMarginals
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def calibrated(domain, potentials):
+    tree = JunctionTree.covering(domain, list(potentials))
+    return TreeMarginals(tree, MarginalOracle(tree, list(potentials)).beliefs(list(potentials.values())))
+
+
+def downward_closed(domain):
+    return [clique for k in range(4) for clique in all_k_way(domain.attributes, k)]
+
+
+@st.composite
+def batches(draw, domain):
+    """Queries of any length with attributes in any order, repeats included, or all of up to three attributes."""
+    query = st.sets(st.sampled_from(domain.attributes)).flatmap(lambda names: st.permutations(sorted(names)))
+    return draw(st.just(downward_closed(domain)) | st.lists(query.map(tuple), max_size=12))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), SEEDS, st.sampled_from([0.0, 0.1, 0.3]))
+def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossible):
+    domain = data.draw(domains(largest=3, most=7))
+    cliques = data.draw(clique_sets(domain))
+    potentials = random_potentials(np.random.default_rng(seed), domain, cliques, scale=2.0, impossible=impossible)
+    joint = joint_logarithm(domain, potentials)
+    assume(np.isfinite(joint).any())
+    probabilities = np.exp(joint - log_sum_exp(joint))
+    queries = calibrated(domain, potentials)
+    batch = data.draw(batches(domain))
+    for answers in (queries.marginals(batch), queries.marginals(batch), [queries.marginal(query) for query in batch]):
+        for query, answer in zip(batch, answers, strict=True):
+            expected = marginal_of(probabilities, domain, query)
+            assert answer.shape == expected.shape
+            np.testing.assert_allclose(answer, expected, rtol=0, atol=1e-13)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS)
+def test_larger_trees_equal_the_joint_table(seed):
+    """Trees of 8 attributes in random pairs: paths, stars and loops with separators of two and three."""
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple("abcdefgh"), tuple(map(int, rng.integers(1, 4, 8))))
+    pairs = all_k_way(domain.attributes, 2)
+    cliques = [pairs[i] for i in rng.choice(len(pairs), rng.integers(3, 11), replace=False)]
+    potentials = random_potentials(rng, domain, cliques, scale=1.0, impossible=0.05)
+    joint = joint_logarithm(domain, potentials)
+    assume(np.isfinite(joint).any())
+    probabilities = np.exp(joint - log_sum_exp(joint))
+    batch = [*downward_closed(domain), tuple("hgfedcba"), tuple("bdfh")]
+    for query, answer in zip(batch, calibrated(domain, potentials).marginals(batch), strict=True):
+        np.testing.assert_allclose(answer, marginal_of(probabilities, domain, query), rtol=0, atol=1e-13)
+
+
+def markov_chain(rng, sizes):
+    """A domain, log potentials on neighbours, the first distribution and the transition matrices."""
+    domain = Domain(tuple(f"x{i}" for i in range(len(sizes))), tuple(map(int, sizes)))
+    start = rng.dirichlet(np.ones(sizes[0]))
+    steps = [rng.dirichlet(np.full(after, 0.3), size=before) for before, after in pairwise(sizes)]
+    potentials = {("x0",): np.log(start)}
+    potentials |= {pair: np.log(step) for pair, step in zip(pairwise(domain.attributes), steps, strict=True)}
+    return domain, potentials, start, steps
+
+
+@pytest.mark.parametrize("order", ["random", "growing", "shrinking"])
+def test_queries_along_a_chain_equal_products_of_transitions(order):
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 6, 150)
+    if order != "random":  # the cheapest edge is always at one end
+        sizes = np.sort(sizes)[:: 1 if order == "growing" else -1]
+    domain, potentials, start, steps = markov_chain(rng, sizes)
+    places = [0, 1, 37, 80, 149]
+    batch = [tuple(f"x{i}" for i in query) for k in (1, 2, 3) for query in combinations(places, k)]
+    answers = dict(zip(batch, calibrated(domain, potentials).marginals(batch), strict=True))
+    for first, second, third in combinations(places, 3):
+        shares = start
+        for step in steps[:first]:
+            shares = shares @ step
+        one, other = (np.linalg.multi_dot([np.eye(len(part[0])), *part, np.eye(part[-1].shape[1])])
+                      for part in (steps[first:second], steps[second:third]))  # fmt: skip
+        expected = shares[:, None, None] * one[:, :, None] * other[None]
+        query = f"x{first}", f"x{second}", f"x{third}"
+        np.testing.assert_allclose(answers[query], expected, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(answers[query[::2]], expected.sum(axis=1), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(answers[query[1:2]], expected.sum(axis=(0, 2)), rtol=0, atol=1e-13)
+
+
+def test_intermediate_tables_are_small_and_dropped():
+    """All triples of a chain of 13: 8,000 cells each, 286 of them; no part needs more cells than one of them."""
+    rng = np.random.default_rng(0)
+    domain, potentials, *_ = markov_chain(rng, [20] * 13)
+    queries = calibrated(domain, potentials)
+    batch = all_k_way(domain.attributes, 3)
+    tracemalloc.start()
+    answers = queries.marginals(batch)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    answered = sum(answer.nbytes for answer in answers)
+    assert answered == 286 * 20**3 * 8
+    assert peak < 1.2 * answered
+
+
+def test_separators_larger_than_the_query_are_not_multiplied():
+    """Two ends of a path of separators of 64 cells: a table of two separators would have 4,096 of them."""
+    rng = np.random.default_rng(1)
+    domain = Domain(tuple("abcdefghijklmnop"), (2, *[8] * 14, 2))
+    cliques = [domain.attributes[i : i + 3] for i in range(14)]
+    potentials = random_potentials(rng, domain, cliques, scale=1.0)
+    queries = calibrated(domain, potentials)
+    tracemalloc.start()
+    answer = queries.marginal(("a", "p"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20  # numpy's own objects included
+    backwards = calibrated(domain, potentials).marginal(("p", "a"))
+    np.testing.assert_allclose(answer, backwards.T, rtol=0, atol=1e-13)
+    shares = np.ones((2, 8, 8))  # sum over the path, one attribute at a time
+    shares = np.einsum("ab...->ab...", np.exp(potentials[cliques[0]]))
+    for clique in cliques[1:]:
+        shares = np.einsum("abc,bcd->acd", shares, np.exp(potentials[clique]))
+    expected = shares.sum(axis=1)
+    np.testing.assert_allclose(answer, expected / expected.sum(), rtol=0, atol=1e-13)
