@@ -159,7 +159,7 @@ def _released(table: CodedTable, schema: Schema, recipe: str, epsilon: float) ->
         workload="3-way",
         adjacency=Adjacency.ADD_REMOVE,
     )
-    return release.of(table)
+    return release.of(CodedSource(table))
 
 
 def _one(

@@ -105,7 +105,7 @@ def _phases(data: Path, schema: Schema, recipe: str, seed: int) -> dict[str, flo
         engine="graphical-model",
         adjacency="add-remove",
     )
-    synthesis = release.of(coded, report=enter)
+    synthesis = release.of(CodedSource(coded), report=enter)
     enter("sampling")
     synthesis.sample(seed=seed, text=True)
     enter("end")

@@ -18,6 +18,7 @@ from synthdp.domain import Domain
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
 from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
 
 Planted = list[tuple[str, str]]
@@ -45,7 +46,7 @@ def main() -> None:
             adjacency=Adjacency.ADD_REMOVE,
         )
         wall, cpu = time.perf_counter(), time.process_time()
-        measured = [measurement.clique for measurement in run.of(table).measurements]
+        measured = [measurement.clique for measurement in run.of(CodedSource(table)).measurements]
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         pairs = {frozenset(pair) for clique in measured for pair in combinations(clique, 2)}
         found = sum(frozenset(pair) in pairs for pair in planted)

@@ -86,7 +86,7 @@ def adult_model():
     release = Release(
         schema=schema, epsilon=1, delta=1e-9, mechanism="mst", engine="graphical-model", adjacency="add-remove"
     )
-    return release.of(read_coded(ADULT / "adult.csv", schema)).model
+    return release.of(CodedSource(read_coded(ADULT / "adult.csv", schema))).model
 
 
 def best(work: Callable[[], object], *, cpu: bool = True) -> float:

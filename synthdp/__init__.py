@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
-    from synthdp.release.release import synthesize
     from synthdp.release.synthesis import Synthesis, load
+    from synthdp.release.synthesize import synthesize
     from synthdp.table.schema.open_schema import OpenSchema
     from synthdp.table.schema.schema import Schema
     from synthdp.workload import Workload
@@ -67,7 +67,7 @@ _HOMES = {
     "Workload": "synthdp.workload",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.synthesis",
-    "synthesize": "synthdp.release.release",
+    "synthesize": "synthdp.release.synthesize",
 }
 
 

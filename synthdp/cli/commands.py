@@ -16,8 +16,8 @@ from synthdp.errors import DataFileError, ParameterError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
 from synthdp.release.certificate import cautions
-from synthdp.release.release import DOMAIN_SHARE, Release
-from synthdp.release.settings import checked_rows
+from synthdp.release.release import Release
+from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
 from synthdp.table.files.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
 from synthdp.table.files.table_file import open_table

@@ -9,7 +9,7 @@ from typing import Any
 from synthdp.errors import DataFileError
 from synthdp.explain.certificates import LEVELS, certificate_text
 from synthdp.explain.listing import table
-from synthdp.release.release import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.synthesis import load
 from synthdp.table.columns.column import Column
 from synthdp.table.files.writing import reason

@@ -15,7 +15,8 @@ from synthdp.derivation.questions import Question, questions
 from synthdp.domain import Domain
 from synthdp.explain.listing import shortened_table
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.release.release import DOMAIN_SHARE, Release
+from synthdp.release.release import Release
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.selection.allocation import measurement_shares
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.workload import LARGEST_DEFAULT, Workload

@@ -25,8 +25,7 @@ from synthdp.explain.schema_findings import finding_lines, question_findings, sc
 from synthdp.inference.engines.graphical_model import check_possible
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.release.release import DOMAIN_SHARE
-from synthdp.release.settings import checked_share
+from synthdp.release.settings import DOMAIN_SHARE, checked_share
 from synthdp.table.schema.open_fields import PARTS
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import load_public

@@ -12,7 +12,7 @@ from synthdp.derivation.questions import Question
 from synthdp.domain import Domain
 from synthdp.inference.engines.graphical_model import DirectEstimator
 from synthdp.privacy.private_table import MAX_CELLS
-from synthdp.release.release import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_column import OpenColumn

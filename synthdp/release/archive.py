@@ -100,7 +100,7 @@ def _restored(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
         if not isfinite(model.total):
             raise ValueError("the model has no number of records")
         model.sample(0)  # does what the model says fit together?
-    return Pieces(schema=schema, measurements=measurements, model=model, certificate=manifest["certificate"])
+    return Pieces(schema=schema, measurements=measurements, model=model, certificate=dict(manifest["certificate"]))
 
 
 def _measurement_state(

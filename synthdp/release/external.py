@@ -17,7 +17,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.measurement import SMALLEST_STDDEV, LinearMeasurement
 from synthdp.release.certificate import fit_facts
 from synthdp.release.registry import engine_named
-from synthdp.release.release import as_schema
+from synthdp.release.settings import as_schema
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.date_parts import PartColumn

@@ -1,17 +1,34 @@
 """Settings of a release by their names, and their defaults."""
 
+from collections.abc import Mapping
 from numbers import Real
+from os import PathLike
+from typing import Any
 
 from synthdp.errors import ParameterError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.selection.mechanism import Mechanism
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
 
 SMALLEST_GDP_BUDGET = 1e-4
 """Rho below which zCDP is used unless asked otherwise: its discrete noise may be as large as need be."""
 
 LARGEST_SHARE = 0.95
 """Something must be left of the budget to measure the table with."""
+
+DOMAIN_SHARE = 0.25
+"""Share of the budget, and of delta, for what a schema leaves open."""
+
+
+def as_schema(schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str]) -> OpenSchema:
+    """The schema as one that may leave things open: itself, or what a mapping or a file holds."""
+    if isinstance(schema, OpenSchema):
+        return schema
+    if isinstance(schema, Schema):
+        return OpenSchema.of(schema)
+    return OpenSchema.from_dict(schema) if isinstance(schema, Mapping) else OpenSchema.load(schema)
 
 
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:

@@ -22,8 +22,7 @@ from helpers.kinds_runs import (
 import synthdp
 from synthdp.release import registry
 from synthdp.release.certificate import cautions
-from synthdp.release.release import DOMAIN_SHARE
-from synthdp.release.settings import LARGEST_SHARE
+from synthdp.release.settings import DOMAIN_SHARE, LARGEST_SHARE
 
 TOUCHING = 1e-12
 """Relative error of a sum of floats."""

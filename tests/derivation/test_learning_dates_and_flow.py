@@ -10,7 +10,9 @@ from helpers.learning import BIG, DAYS, N_ROWS, decoded, distance, learn, random
 
 from synthdp.errors import ParameterError
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.release import DOMAIN_SHARE, Release, synthesize
+from synthdp.release.release import Release
+from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.synthesize import synthesize
 from synthdp.table.schema.open_schema import OpenSchema
 
 # Dates

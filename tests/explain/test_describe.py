@@ -10,7 +10,7 @@ from helpers.failing_runs import failing
 
 import synthdp
 from synthdp.derivation import learner
-from synthdp.release.release import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.schema.open_schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}

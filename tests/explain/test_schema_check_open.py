@@ -19,7 +19,7 @@ from synthdp.domain import Domain
 from synthdp.explain.expected_noise import expected_ledger, expected_noise, expected_questions, model_budget
 from synthdp.explain.schema_findings import LOST, question_findings, schema_findings
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.release.release import DOMAIN_SHARE
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.schema.open_schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}

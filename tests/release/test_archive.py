@@ -18,6 +18,7 @@ from synthdp.release.registry import mechanism_named
 from synthdp.release.release import Release
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.records.codec import encode
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)
@@ -60,7 +61,7 @@ def partial():
     release._mechanism = mechanism_named("independent")
     object.__setattr__(release._mechanism, "release", Unfinished().release)
     with pytest.raises(KeyboardInterrupt):
-        release.of(encode(FRAME, schema), rescue=kept.append)
+        release.of(CodedSource(encode(FRAME, schema)), rescue=kept.append)
     assert kept[0].fitted is None
     return kept[0]
 

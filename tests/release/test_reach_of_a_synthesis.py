@@ -64,6 +64,6 @@ def test_the_walk_would_find_records_that_leak():
     release = Release(
         schema=schema, epsilon=1, delta=1e-6, mechanism="mst", engine="graphical-model", adjacency="add-remove"
     )
-    synthesis = release.of(coded)
+    synthesis = release.of(CodedSource(coded))
     synthesis.leak = lambda: coded
     assert any(isinstance(thing, CodedTable) for thing in reachable(synthesis))

@@ -16,6 +16,7 @@ from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.registry import MECHANISMS, mechanism_named
 from synthdp.release.release import Release
 from synthdp.table.records.codec import encode
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
 
 SCHEMA = {
@@ -135,7 +136,7 @@ def release(frame, schema, *, seed, mechanism="mst"):
         adjacency="add-remove",
         randomness=Predictable(seed),
     )
-    return run.of(encode(frame, public))
+    return run.of(CodedSource(encode(frame, public)))
 
 
 def test_a_predictable_run_says_not_private_everywhere(tmp_path):

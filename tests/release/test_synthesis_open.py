@@ -12,8 +12,10 @@ from synthdp.derivation import budgets
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.release import DOMAIN_SHARE, Release
+from synthdp.release.release import Release
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.records.codec import encode
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -84,7 +86,11 @@ def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, 
     frame, public = people(), Schema.from_dict(DECLARED)
     opened = OpenSchema.from_dict(DECLARED)
     assert not opened.is_open
-    paths = [(public, encode(frame, public)), (public, held_frame(frame, opened)), (opened, held_frame(frame, opened))]
+    paths = [
+        (public, CodedSource(encode(frame, public))),
+        (public, held_frame(frame, opened)),
+        (opened, held_frame(frame, opened)),
+    ]
     runs = [released(schema, rows, mechanism, seed=5) for schema, rows in paths]
     for number, run in enumerate(runs):
         run.save(tmp_path / f"{number}.synthdp")
@@ -96,7 +102,7 @@ def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, 
     for kind in ("synthdp", "csv"):
         first, *others = ((tmp_path / f"{number}.{kind}").read_bytes() for number in range(3))
         assert all(content == first for content in others)
-    other = released(public, encode(frame, public), mechanism, seed=6)
+    other = released(public, CodedSource(encode(frame, public)), mechanism, seed=6)
     assert any((a.values != b.values).any() for a, b in zip(other.measurements, runs[0].measurements, strict=False))
 
 
@@ -258,8 +264,37 @@ def test_refuses_parameters_out_of_range(arguments, message):
 
 def test_an_open_schema_does_not_take_coded_rows():
     public = Schema.from_dict(DECLARED)
-    with pytest.raises(ParameterError, match="they are coded, but the schema is open"):
-        released(OpenSchema.from_kinds(KINDS), encode(people(5), public), "independent", seed=1)
+    with pytest.raises(ParameterError, match="it counts codes, but the schema is open"):
+        released(OpenSchema.from_kinds(KINDS), CodedSource(encode(people(5), public)), "independent", seed=1)
+
+
+def test_counts_from_anywhere_are_released_like_rows():
+    """All that a release needs of a source is a domain and the counts of marginals."""
+    frame, public = people(3000), Schema.from_dict(DECLARED)
+
+    class Elsewhere:
+        domain = public.domain
+
+        def counts_of(self, cliques):
+            codes = dict(zip(public.names, encode(frame, public).columns, strict=True))
+            for clique in cliques:
+                counts = np.zeros(public.domain.project(clique).shape, dtype=np.int64)
+                np.add.at(counts, tuple(codes[name] for name in clique), 1)
+                yield counts
+
+    one, other = (
+        released(public, source, "mst", seed=5) for source in (Elsewhere(), CodedSource(encode(frame, public)))
+    )
+    assert [m.clique for m in one.measurements] == [m.clique for m in other.measurements]
+    for a, b in zip(one.measurements, other.measurements, strict=True):
+        np.testing.assert_array_equal(a.values, b.values)
+
+
+def test_counts_of_another_domain_are_refused():
+    public = Schema.from_dict(DECLARED)
+    source = CodedSource(encode(people(5)[["town"]], Schema.from_dict({"fields": DECLARED["fields"][:1]})))
+    with pytest.raises(ParameterError, match="domain is not that of the schema"):
+        released(public, source, "independent", seed=1)
 
 
 # ---- persons

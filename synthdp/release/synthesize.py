@@ -1,0 +1,118 @@
+"""The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.unit import Adjacency
+from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.release import Release
+from synthdp.release.settings import DOMAIN_SHARE, as_schema, checked_rows
+from synthdp.release.synthesis import Synthesis
+from synthdp.reporting import Report, silent
+from synthdp.selection.mechanism import Mechanism
+from synthdp.table.records.loading import held_frame
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
+from synthdp.workload import Workload
+
+
+def synthesize(
+    data: pd.DataFrame,
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
+    *,
+    epsilon: float,
+    delta: float,
+    mechanism: str | Mechanism = "auto",
+    workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
+    engine: str | Estimator | None = None,
+    adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
+    accounting: str | Accounting | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: int | None = None,
+    domain_share: float = DOMAIN_SHARE,
+    report: Report = silent,
+    rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
+) -> Synthesis:
+    """Learn a synthetic version of a sensitive table under (epsilon, delta)-differential privacy.
+
+    The guarantee covers everything the result says, about every record at once; see
+    ``docs/limits.md`` for what it does not cover.
+
+    Parameters
+    ----------
+    data
+        The sensitive table.
+    schema
+        What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
+        it leaves open (``"derive"``, see ``docs/schema.md``; `OpenSchema.from_kinds` leaves open all but
+        names and kinds) is derived within the same budget.
+    epsilon, delta
+        The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
+    mechanism
+        Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/recipes.md``) or a
+        `Mechanism`.
+    workload
+        Which marginals the result should get right: a `Workload`, its JSON as a mapping or a file,
+        or a text such as ``"2-way"``; by default all triples of columns (see `Workload.default`).
+    engine
+        How to rebuild a table from them: a name or an `Estimator`; by default the engine that the
+        mechanism is meant for (``"auto"`` for most, see `Mechanism.default_engine`).
+    adjacency
+        Unit of privacy: ``"add-remove"`` one record, or ``"replace-one"``.
+    accounting
+        The theorem behind the guarantee: ``"zcdp"``, or ``"gdp"`` (Gaussian DP), which gives the
+        same guarantee for 4 to 10 % less noise but suits recipes with Gaussian noise only. By
+        default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`), but
+        ``"zcdp"`` for budgets so small that the noise of ``"gdp"`` might be too large to be drawn.
+    unit
+        Column that tells persons apart, to protect each person with all rows; by default each
+        row is protected by itself. It is no column of the result.
+    max_rows_per_unit
+        Most rows of a person that are used, a random sample of them if there are more. Noise grows
+        in proportion. Needed with ``unit``.
+    domain_share
+        Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
+    report
+        Told about progress: (what is going on, steps done, steps at most).
+    rescue
+        Called with what was released so far if the run fails or is interrupted after
+        something was paid for; save it, or the budget is lost.
+
+    Raises
+    ------
+    SchemaError
+        If the schema contradicts itself or the table's columns.
+    ParameterError
+        If another argument is out of range.
+
+    >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
+    >>> levels = {"enum": ["no", "yes"], "required": True}
+    >>> schema = {"fields": [{"name": "smoker", "type": "string", "constraints": levels}]}
+    >>> synthesis = synthesize(frame, schema, epsilon=1.0, delta=1e-6)
+    >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
+    ((5, 1), '(1, 1e-06)-differential privacy')
+    """
+    if not isinstance(data, pd.DataFrame):
+        raise ParameterError(f"data is a {type(data).__name__}; give a pandas.DataFrame")
+    max_rows = checked_rows(unit, max_rows_per_unit)
+    public = as_schema(schema).reordered(data.columns, unit=unit)
+    run = Release(
+        schema=public,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        workload=workload,
+        engine=engine,
+        adjacency=adjacency,
+        accounting=accounting,
+        unit=unit,
+        max_rows_per_unit=max_rows,
+        domain_share=domain_share,
+    )
+    return run.of(held_frame(data, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
