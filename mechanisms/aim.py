@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import sqrt
 from typing import ClassVar, final
 
@@ -20,6 +19,7 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.reporting import Report
 from synthdp.selection.error_bounds import Choice, error_bounds
 from synthdp.selection.mechanism import Mechanism, check_shares
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
 
 
@@ -79,8 +79,7 @@ class AIM(Mechanism):
         rho = budget / (self.rounds_per_attribute * len(domain))
         for name in domain.attributes:
             table.measure((name,), rho=rho * (1 - share))
-        # A fit to the last digit follows the noise: it takes several times as long and errs no less.
-        fit = partial(engine.rough().estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+        fit = rough_fit(engine, domain, constraints, report)
         growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
         candidates = workload.downward_closure()
         model, is_last = fit(table.released), False

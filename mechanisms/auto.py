@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import combinations
 from typing import ClassVar, final
 
@@ -21,6 +20,7 @@ from synthdp.reporting import Report
 from synthdp.selection.allocation import Demand, measurement_shares
 from synthdp.selection.batch_selection import grown_batch, least_rho, noisy_demands
 from synthdp.selection.mechanism import Mechanism
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
 
 
@@ -101,7 +101,7 @@ class Auto(Mechanism):
         self._check_budget(table.ledger, min(shares.values()), closure)
         for clique, share in shares.items():
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
-        fit = partial(engine.rough().estimate, domain, constraints=constraints, progress=partial(report, "fitting"))
+        fit = rough_fit(engine, domain, constraints, report)
         model, rest = fit(table.released), table.ledger.remaining - budget * sum(map(Fraction, self.scoring_shares))
         least, growth = least_rho(table.ledger), TreeGrowth(domain, (constraint.clique for constraint in constraints))
         candidates = [clique for clique in closure if len(clique) <= 2]

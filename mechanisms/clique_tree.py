@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import combinations
 from math import comb, inf, sqrt
 from typing import ClassVar, final
@@ -23,12 +23,17 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.reporting import Report
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares, predicted_error
 from synthdp.selection.mechanism import Mechanism
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
 
 _SIZE_PENALTIES = (-0.25, 0.0, 0.25, 0.5, 0.75)
 """Cliques are tried in the order of gain / cells^penalty; which is best depends on how full the tree gets."""
-_MOST_WITH_TRIPLES = 2000
-_LEAST_ERROR = 1e-3
+
+_MAX_CANDIDATES_WITH_TRIPLES = 2000
+"""Triples are looked at up to 23 columns: the noise of each error grows with the square root of how many there are."""
+
+_MIN_ERROR = 1e-3
+"""In records: a candidate whose error is all noise still gets a place in the order, the last."""
 
 
 @final
@@ -98,9 +103,7 @@ class CliqueTree(Mechanism):
             for percent, (clique, rho) in zip(np.linspace(0, 99, len(plan)), plan.items(), strict=True):
                 report("measuring cliques", int(percent), 100)
                 table.measure(clique, rho=left * Fraction(rho) / total)
-        # A fit to the last digit follows the noise: it takes several times as long and errs no less.
-        fit = partial(engine.rough().estimate, domain, constraints=constraints)
-        return fit(table.released, progress=partial(report, "fitting"))
+        return rough_fit(engine, domain, constraints, report)(table.released)
 
     def _demands(
         self, table: PrivateTable, pairs: list[Clique], workload: Workload, rho: Fraction
@@ -108,7 +111,7 @@ class CliqueTree(Mechanism):
         """What each candidate would gain from a measurement, by its noisy error, less one standard deviation."""
         domain, total = table.domain, estimate_total(table.released)
         n_columns = len(domain)
-        with_triples = comb(n_columns, 2) + comb(n_columns, 3) <= _MOST_WITH_TRIPLES
+        with_triples = comb(n_columns, 2) + comb(n_columns, 3) <= _MAX_CANDIDATES_WITH_TRIPLES
         triples = all_k_way(domain.attributes, 3) if with_triples and n_columns > 2 else []
         candidates = [*pairs, *(triple for triple in triples if domain.size(triple) <= self.max_cells)]
         shares = one_way_shares(domain, table.released, total=total)
@@ -118,7 +121,7 @@ class CliqueTree(Mechanism):
         stddev = protected.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
         unit = L1_OF_NOISE * sqrt(protected.marginal_l2_squared)
         return {
-            c: Demand(weight=weights[c], error=max(errors[c] - stddev, _LEAST_ERROR), unit=unit * domain.size(c))
+            c: Demand(weight=weights[c], error=max(errors[c] - stddev, _MIN_ERROR), unit=unit * domain.size(c))
             for c in candidates
         }
 

@@ -14,7 +14,7 @@ from synthdp.reporting import Report
 from synthdp.selection.measurement_plan import planned_shares
 from synthdp.selection.mechanism import Mechanism
 from synthdp.selection.residuals import best_linear_estimates
-from synthdp.workload import MOST_MEASURED, SMALLEST_USE, Workload
+from synthdp.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
 
 
 @final
@@ -41,7 +41,7 @@ class Gaussian(Mechanism):
 
     def check(self, domain: Domain, workload: Workload) -> None:
         """Refuse marginals that are too large to be measured whole."""
-        workload.check_cells(domain, MOST_MEASURED)
+        workload.check_cells(domain, MAX_MEASURED_CELLS)
 
     def release(
         self,
@@ -56,7 +56,7 @@ class Gaussian(Mechanism):
         self.check(table.domain, workload)
         domain, budget = table.domain, table.ledger.remaining
         weights = dict(workload.weights)
-        little = SMALLEST_USE * max(weights.values())
+        little = MIN_USE * max(weights.values())
         weights |= {(name,): little for name in domain.attributes if name not in workload.importance}
         shares = planned_shares(domain, weights)
         for done, (clique, share) in enumerate(shares.items()):

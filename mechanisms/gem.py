@@ -12,6 +12,7 @@ from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.reporting import Report
 from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.selection.worst_marginal import measure_worst
 from synthdp.workload import Workload
 
@@ -76,7 +77,7 @@ class GEM(Mechanism):
         rho = ledger.remaining * Fraction(self.one_way_share) / len(domain)
         for name in domain.attributes:
             table.measure((name,), rho=rho)
-        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        fit = rough_fit(engine, domain, constraints)
         model: Model | None = None
         candidates = [c for c in workload.downward_closure() if len(c) == 1 or domain.size(c) <= self.max_cells]
         for done in range(rounds):

@@ -13,8 +13,9 @@ from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.reporting import Report
 from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.selection.worst_marginal import measure_worst
-from synthdp.workload import MOST_MEASURED, Workload
+from synthdp.workload import MAX_MEASURED_CELLS, Workload
 
 
 @final
@@ -60,7 +61,7 @@ class MWEM(Mechanism):
 
     def check(self, domain: Domain, workload: Workload) -> None:
         """Refuse marginals that are too large to be measured whole."""
-        workload.check_cells(domain, MOST_MEASURED)
+        workload.check_cells(domain, MAX_MEASURED_CELLS)
 
     def release(
         self,
@@ -74,7 +75,7 @@ class MWEM(Mechanism):
         """Spend what is left of the table's budget and return a model of the table."""
         self.check(table.domain, workload)
         ledger, rounds = table.ledger, self.rounds or len(table.domain)
-        fit = partial(engine.rough().estimate, table.domain, constraints=constraints)
+        fit = rough_fit(engine, table.domain, constraints)
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
         for done in range(rounds):

@@ -14,6 +14,7 @@ from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.reporting import Report
 from synthdp.selection.mechanism import Mechanism, check_shares
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.selection.worst_marginal import measure_worst
 from synthdp.workload import Workload
 
@@ -72,7 +73,7 @@ class MWEMPGM(Mechanism):
         domain, ledger = table.domain, table.ledger
         rounds = self.rounds or len(domain)
         growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
-        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        fit = rough_fit(engine, domain, constraints)
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
         for done in range(rounds):

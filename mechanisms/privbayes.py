@@ -23,6 +23,7 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.reporting import Report
 from synthdp.selection.allocation import L1_OF_NOISE
 from synthdp.selection.mechanism import Mechanism, check_shares
+from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
 
 
@@ -92,7 +93,7 @@ class PrivBayes(Mechanism):
         domain, ledger = table.domain, table.ledger
         most = len(domain) - 1
         measure_columns(table, ledger.remaining * Fraction(self.one_way_share))
-        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
         growth, placed = TreeGrowth(domain, (rule.clique for rule in constraints)), frozenset[str]()
         for done in range(most):

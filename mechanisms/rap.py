@@ -14,7 +14,8 @@ from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.reporting import Report
 from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
-from synthdp.selection.worst_marginal import mending_score
+from synthdp.selection.rough_fit import rough_fit
+from synthdp.selection.worst_marginal import improvement_score
 from synthdp.workload import Workload
 
 
@@ -80,7 +81,7 @@ class RAP(Mechanism):
         rho = ledger.remaining * Fraction(self.one_way_share) / len(domain)
         for name in domain.attributes:
             table.measure((name,), rho=rho)
-        fit = partial(engine.rough().estimate, domain, constraints=constraints)
+        fit = rough_fit(engine, domain, constraints)
         model = fit(table.released)
         candidates = [c for c in workload.downward_closure() if len(c) == 1 or domain.size(c) <= self.max_cells]
         rounds = min(self.rounds, ceil(len(candidates) / self.marginals_per_round))
@@ -104,7 +105,7 @@ class RAP(Mechanism):
             return list(candidates), rho / len(candidates)
         for_selection = rho * Fraction(self.selection_share)
         for_each = (rho - for_selection) / k
-        score = mending_score(table, model, candidates, workload=workload, rho=for_each)
+        score = improvement_score(table, model, candidates, workload=workload, rho=for_each)
         worst: list[Clique] = []
         for _ in range(k):
             left = [clique for clique in candidates if clique not in worst]

@@ -14,7 +14,7 @@ from synthdp.errors import ParameterError
 FloatArray = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
-SMALLEST_STDDEV = 1e-100
+MIN_STDDEV = 1e-100
 """Smaller (and, inversely, larger) scales of noise would under- or overflow when squared."""
 
 
@@ -102,7 +102,7 @@ class LinearMeasurement:
         if np.ndim(self.stddev) and np.shape(self.stddev) != values.shape:
             raise ParameterError(f"measurement of {self.clique}: give one stddev, or one a cell")
         stddev = np.asarray(self.stddev, dtype=np.float64)
-        if not np.all((stddev >= SMALLEST_STDDEV) & (stddev <= 1 / SMALLEST_STDDEV)):
+        if not np.all((stddev >= MIN_STDDEV) & (stddev <= 1 / MIN_STDDEV)):
             raise ParameterError(f"measurement of {self.clique}: stddev must be above 0, 1e-100 to 1e100 records")
         if not np.isfinite(values).all():
             raise ParameterError(f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts")

@@ -15,13 +15,21 @@ from synthdp.cliques import Clique, all_k_way, subsets
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 
-LARGEST_WEIGHT = 1e9
-SMALLEST_USE = 0.05
+MAX_WEIGHT = 1e9
+"""Sums of weights stay exact to nine digits, and no other weight is needed to mean "only this"."""
+
+MIN_USE = 0.05
 """Even what the workload does not ask for is used a little: other marginals depend on it."""
-LARGEST_DEFAULT = 1 << 20
-MOST_FOR_TRIPLES = 40
-MOST_MEASURED = 1 << 24
+
+MAX_DEFAULT_CELLS = 1 << 20
+"""Most cells of a marginal in the default workload: above a million, its noise drowns any table people have."""
+
+MAX_COLUMNS_FOR_TRIPLES = 40
+"""The default workload has triples for up to so many columns: 40 have 9,880, which take seconds to score."""
+
+MAX_MEASURED_CELLS = 1 << 24
 """Most cells of a marginal that is measured whole: 128 MB of counts."""
+
 _KEYS = {"k", "target", "max_cells", "marginals"}
 
 
@@ -54,7 +62,7 @@ class Workload:
         if not self.weights:
             raise ParameterError("workload: it is empty; ask for at least one marginal")
         for clique, weight in self.weights.items():
-            if not (isfinite(weight) and 0 < weight <= LARGEST_WEIGHT):
+            if not (isfinite(weight) and 0 < weight <= MAX_WEIGHT):
                 raise ParameterError(f"workload: the weight of {clique} is {weight}; give a number above 0, up to 1e9")
             if not clique or len(set(clique)) < len(clique):
                 raise ParameterError(f"workload: {clique} is no set of columns; name at least one, each once")
@@ -85,9 +93,9 @@ class Workload:
     @classmethod
     def default(cls, domain: Domain) -> Self:
         """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples are too large."""
-        for k in (3, 2) if len(domain) <= MOST_FOR_TRIPLES else (2,):
+        for k in (3, 2) if len(domain) <= MAX_COLUMNS_FOR_TRIPLES else (2,):
             cliques = all_k_way(domain.attributes, min(k, len(domain)))
-            fitting = [clique for clique in cliques if domain.size(clique) <= LARGEST_DEFAULT]
+            fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
             if fitting:
                 return cls(dict.fromkeys(fitting, 1.0))
         return cls.all_k_way(domain, 1)
@@ -186,10 +194,10 @@ class Workload:
         return sum(self.importance.get(name, 0.0) for name in clique)
 
     def relative_weights(self, cliques: Iterable[Clique]) -> dict[Clique, float]:
-        """The use of cliques for the workload, the largest as 1 and none below `SMALLEST_USE`."""
+        """The use of cliques for the workload, the largest as 1 and none below `MIN_USE`."""
         uses = {clique: self.weight_of(clique) for clique in cliques}
         largest = max(uses.values(), default=0.0) or 1.0
-        return {clique: max(use / largest, SMALLEST_USE) for clique, use in uses.items()}
+        return {clique: max(use / largest, MIN_USE) for clique, use in uses.items()}
 
     def downward_closure(self) -> list[Clique]:
         """All non-empty subsets of the marginals, small ones first."""
@@ -222,7 +230,7 @@ def _listed(content: Mapping[str, Any]) -> tuple[list[Sequence[str]], list[float
             or not all(isinstance(name, str) for name in columns)
         ):
             raise ParameterError("workload: columns is a list of names")
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight <= LARGEST_WEIGHT:
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight <= MAX_WEIGHT:
             raise ParameterError(f"workload: weight is {weight!r}; give a number above 0, up to 1e9")
         cliques.append(columns)
         weights.append(float(weight))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from synthdp.cli import commands
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.workload import LARGEST_DEFAULT, MOST_FOR_TRIPLES, SMALLEST_USE, Workload
+from synthdp.workload import MAX_COLUMNS_FOR_TRIPLES, MAX_DEFAULT_CELLS, MIN_USE, Workload
 
 DOMAIN = Domain(("a", "b", "c", "d"), (2, 3, 4, 5))
 NAMES = st.sampled_from(DOMAIN.attributes)
@@ -85,7 +85,7 @@ def test_relative_weights_follow_use_down_to_a_little(entries, cliques):
     uses = {clique: sum(w * len(set(clique) & set(names)) for names, w in entries) for clique in cliques}
     largest = max(uses.values())
     assert list(weights) == cliques
-    assert weights == pytest.approx({c: max(use / (largest or 1.0), SMALLEST_USE) for c, use in uses.items()})
+    assert weights == pytest.approx({c: max(use / (largest or 1.0), MIN_USE) for c, use in uses.items()})
 
 
 def test_relative_weights_of_nothing():
@@ -107,8 +107,8 @@ def test_downward_closure_is_every_subset_once_small_ones_first(entries):
         (1, 7, 1, 1),
         (2, 7, 1, 2),
         (5, 7, 10, 3),
-        (MOST_FOR_TRIPLES, 2, comb(MOST_FOR_TRIPLES, 3), 3),
-        (MOST_FOR_TRIPLES + 1, 2, comb(MOST_FOR_TRIPLES + 1, 2), 2),
+        (MAX_COLUMNS_FOR_TRIPLES, 2, comb(MAX_COLUMNS_FOR_TRIPLES, 3), 3),
+        (MAX_COLUMNS_FOR_TRIPLES + 1, 2, comb(MAX_COLUMNS_FOR_TRIPLES + 1, 2), 2),
         (3, 102, 3, 2),  # triples have 1,061,208 cells, more than 2^20
         (3, 101, 1, 3),
         (3, 1025, 3, 1),  # and pairs 1,050,625
@@ -122,9 +122,9 @@ def test_the_default_is_the_largest_marginals_that_are_not_too_many_or_too_large
 
 
 def test_the_default_leaves_out_what_is_too_large_only():
-    domain = Domain(("a", "b", "c", "d"), (LARGEST_DEFAULT // 8, 2, 2, 4))
+    domain = Domain(("a", "b", "c", "d"), (MAX_DEFAULT_CELLS // 8, 2, 2, 4))
     assert Workload.default(domain).cliques == tuple(combinations("abcd", 3))
-    wider = Domain(("a", "b", "c", "d"), (LARGEST_DEFAULT // 4, 2, 2, 4))
+    wider = Domain(("a", "b", "c", "d"), (MAX_DEFAULT_CELLS // 4, 2, 2, 4))
     assert Workload.default(wider).cliques == (("a", "b", "c"), ("b", "c", "d"))
 
 

@@ -19,7 +19,7 @@ OCTAVES = 61
 LIKELY_NUMBER, LIKELY_YEAR, LIKELY_SECOND = 10, 2000, 946_684_800
 """Where to look if nothing stands out: it must be somewhere, and public."""
 
-LARGEST_POWER = 12
+MAX_POWER = 12
 """Grids of more decimals than that were made for numbers of less than 1000."""
 
 FIRST_YEAR, LAST_YEAR = 1, 9999
@@ -91,7 +91,7 @@ def _likely_point(column: OpenColumn, grid: Grid) -> int:
     if column.type == "year":
         return LIKELY_YEAR
     # Numbers with many decimals are measured ones, whose grid was fitted to them.
-    return min(int(LIKELY_NUMBER * 10 ** min(max(grid.decimals, 0), LARGEST_POWER)), int(octaves()[-1]))
+    return min(int(LIKELY_NUMBER * 10 ** min(max(grid.decimals, 0), MAX_POWER)), int(octaves()[-1]))
 
 
 def _written(moment: datetime, pattern: str) -> str:

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.density import Density, split_evenly
 
-SMALLEST_REST = 0.3
+MIN_REST = 0.3
 """A last bin of less than this part of an even share joins its neighbour."""
 
 
-def quantile_edges(density: Density, most: int, least_mass: float) -> NDArray[np.int64]:
+def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.int64]:
     """First grid points of at most ``most`` bins that hold about equally many records, then the end.
 
     A grid point that alone holds as much as that is a bin of its own.
@@ -23,19 +23,19 @@ def quantile_edges(density: Density, most: int, least_mass: float) -> NDArray[np
         Expected counts.
     most
         Most bins, at least 2.
-    least_mass
+    min_mass
         Records that a bin should hold at least, as far as two bins remain.
     """
     for wanted in range(most, 1, -1):  # heavy points part the others into a few bins more than an even share gives
-        edges = _edges(density, wanted, least_mass)
+        edges = _edges(density, wanted, min_mass)
         if len(edges) <= most + 1:
             return at_least_two(np.array(edges, dtype=np.int64))
     return even_edges(int(density.starts[0]), int(density.starts[-1]), most)
 
 
-def _edges(density: Density, most: int, least_mass: float) -> list[int]:
+def _edges(density: Density, most: int, min_mass: float) -> list[int]:
     """Edges of bins with an even share of the records, and of heavy points."""
-    share, heavy = _share(density, most, least_mass)
+    share, heavy = _share(density, most, min_mass)
     edges, held = [int(density.starts[0])], 0.0
     pieces = zip(density.starts[:-1].tolist(), density.starts[1:].tolist(), density.mass, heavy, strict=True)
     for start, stop, mass, is_heavy in pieces:
@@ -53,15 +53,15 @@ def _edges(density: Density, most: int, least_mass: float) -> list[int]:
                 left = 0.0
         held += left
     unique = sorted({*edges, int(density.starts[-1])})
-    if 0 <= held < SMALLEST_REST * share and len(unique) > 3 and not heavy[-1]:
+    if 0 <= held < MIN_REST * share and len(unique) > 3 and not heavy[-1]:
         del unique[-2]
     return unique
 
 
-def _share(density: Density, most: int, least_mass: float) -> tuple[float, NDArray[np.bool_]]:
+def _share(density: Density, most: int, min_mass: float) -> tuple[float, NDArray[np.bool_]]:
     """Records of an even bin, and which pieces are points that hold as much alone."""
     total = float(density.mass.sum())
-    least = min(least_mass, total / 2)
+    least = min(min_mass, total / 2)
     share = max(total / most, least)
     heavy = (density.widths == 1) & (density.mass >= share)
     while True:  # what heavy points hold need not be shared by the other bins, which become finer

@@ -12,14 +12,14 @@ from synthdp.table.schema.open_schema import OpenSchema
 SMALL_QUESTION = Fraction(1, 10)
 """What a column costs of which only decimals or missing values are open; one with levels or bins open costs 1."""
 
-FEWEST = 4
+MIN_COLUMNS = 4
 """Budgets are those of so many columns at least: what few columns do not need is left to the recipe."""
 
 RARE = 8.0
 """Bins and levels should hold so many times the standard deviation of a typical measurement's noise."""
 
 
-def least_mass(unit: PrivacyUnit, *, rho: Fraction, n_columns: int) -> float:
+def min_mass(unit: PrivacyUnit, *, rho: Fraction, n_columns: int) -> float:
     """Records that a bin or level should hold: a few times the noise if ``rho`` measured each column once."""
     return RARE * sqrt(unit.marginal_l2_squared * n_columns / (2 * float(rho)))
 
@@ -66,7 +66,7 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
     [('0', '1/4', '1/2000'), ('1/40', '9/40', '1/2000')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
-    total, delta_each = max(sum(weights.values()), FEWEST), delta / max(takes_thresholds(schema), 1)
+    total, delta_each = max(sum(weights.values()), MIN_COLUMNS), delta / max(takes_thresholds(schema), 1)
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total

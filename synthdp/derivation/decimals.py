@@ -10,16 +10,16 @@ from synthdp.grid import MAX_DECIMALS, Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.table.columns.points import decimal_points
 
-MOST_DECIMALS = 16
+MAX_LEARNT_DECIMALS = 16
 """The class of numbers with more decimals than the shortest text of a float has as a rule."""
 
 LIKELY_DECIMALS, LIKELY_EXPONENT = 1, 3
 """Where to look if nothing stands out: numbers between 8 and 16."""
 
-LARGEST_EXPONENT = 1024
+MAX_EXPONENT = 1024
 """Floats lie below two to this power."""
 
-LARGEST_SCALE = 290
+MAX_SCALE = 290
 """Decimals of the finest grid, and zeros before the point of the coarsest."""
 
 POINT_BITS = 48
@@ -35,16 +35,16 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> int:
     Measured numbers have all decimals that floats have. For them the grid follows from how
     large they are: it divides the largest octave into about 2^48 parts.
     """
-    starts = np.arange(MOST_DECIMALS + 1)
+    starts = np.arange(MAX_LEARNT_DECIMALS + 1)
     counts = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
     decimals = held_cells(counts.counts, counts.stddev, likely=LIKELY_DECIMALS)[1]
     if decimals == 0:
         return decimals
-    exponents = np.arange(-LARGEST_EXPONENT, LARGEST_EXPONENT)
+    exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
-    largest = int(exponents[held_cells(sizes.counts, sizes.stddev, likely=LARGEST_EXPONENT + LIKELY_EXPONENT)[1]])
-    fitting = min(max(floor((POINT_BITS - 1 - largest) * log10(2)), -LARGEST_SCALE), LARGEST_SCALE)
-    return fitting if decimals >= MOST_DECIMALS else min(decimals, fitting)
+    largest = int(exponents[held_cells(sizes.counts, sizes.stddev, likely=MAX_EXPONENT + LIKELY_EXPONENT)[1]])
+    fitting = min(max(floor((POINT_BITS - 1 - largest) * log10(2)), -MAX_SCALE), MAX_SCALE)
+    return fitting if decimals >= MAX_LEARNT_DECIMALS else min(decimals, fitting)
 
 
 def decimals_between(low: float, high: float, decimals: int) -> int:

@@ -44,7 +44,7 @@ def learn_columns(
     *,
     rho: Fraction,
     delta: Fraction,
-    least_mass: float,
+    min_mass: float,
     report: Report,
 ) -> Iterator[LearntColumn]:
     """Close the open columns one by one, each with the part of the budget that it needs.
@@ -57,7 +57,7 @@ def learn_columns(
         The records behind the kernel.
     rho, delta
         All that may be spent; delta goes in equal parts to the columns that need a threshold.
-    least_mass
+    min_mass
         Records that a bin or level should have at least; rarer levels are merged.
     report
         Told about progress.
@@ -65,14 +65,14 @@ def learn_columns(
     budgets = column_budgets(schema, rho=rho, delta=delta)
     for number, budget in enumerate(budgets):
         report("learning the domain", number, len(budgets))
-        yield _learn(values, budget, least_mass=least_mass)
+        yield _learn(values, budget, min_mass=min_mass)
 
 
-def _learn(values: PrivateValues, budget: ColumnBudget, *, least_mass: float) -> LearntColumn:
+def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
     """Close one column."""
     column, rho = budget.column, budget.rho
     if "levels" in column.parts:
-        closed = learn_levels(values, column, rho=rho, delta=budget.delta, least_mass=least_mass)
+        closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
         nothing = closed.n_levels == 1
         caution = f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}"
         return LearntColumn(column=closed, caution=caution if nothing else "")
@@ -84,7 +84,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, least_mass: float) ->
     if has_density(column):
         axis = Axis.of(column, decimals=decimals or 0)
         learnt = _learnt(values, axis, budget)
-        found |= _bins_found(axis, learnt, least_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
+        found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
     elif "missing" in column.parts:
@@ -109,7 +109,7 @@ def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:
     return learn_density(values, axis, rho=budget.rho, delta=budget.delta or None)
 
 
-def _bins_found(axis: Axis, learnt: Learnt, least_mass: float) -> dict[str, Any]:
+def _bins_found(axis: Axis, learnt: Learnt, min_mass: float) -> dict[str, Any]:
     """Bounds, edges and shape, as far as they are open."""
     column, density = axis.column, learnt.density
     if "bins" not in column.parts:
@@ -117,5 +117,5 @@ def _bins_found(axis: Axis, learnt: Learnt, least_mass: float) -> dict[str, Any]
     if is_tree(column):
         return found_bins(axis, density, at_least_two(density.starts))
     if column.binning == "quantiles":
-        return found_bins(axis, density, quantile_edges(density, column.max_bins, least_mass))
+        return found_bins(axis, density, quantile_edges(density, column.max_bins, min_mass))
     return found_bins(axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins))

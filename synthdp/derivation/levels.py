@@ -8,12 +8,12 @@ from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_column import OpenColumn
 
-FEWEST_MERGED = 2
+MIN_MERGED = 2
 """Merging a single level with nothing would change nothing."""
 
 
 def learn_levels(
-    values: PrivateValues, column: OpenColumn, *, rho: Fraction, delta: Fraction, least_mass: float
+    values: PrivateValues, column: OpenColumn, *, rho: Fraction, delta: Fraction, min_mass: float
 ) -> Column:
     """Close a column of texts: levels in the order of their texts, rare ones merged.
 
@@ -24,8 +24,8 @@ def learn_levels(
     counts = {str(level): count for level, count in found.counts.items()}
     room = column.max_levels - 2  # for other and missing
     kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
-    rare = [level for level in kept if counts[level] < least_mass and level != column.other]
-    rare = rare if len(rare) >= FEWEST_MERGED else []
+    rare = [level for level in kept if counts[level] < min_mass and level != column.other]
+    rare = rare if len(rare) >= MIN_MERGED else []
     levels = [level for level in kept if level not in set(rare)] or [column.other]
     parts: dict[str, Any] = {"levels": levels}
     if rare:

@@ -46,7 +46,7 @@ CROWDED = 16
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
 """Shares of a column's budget for the first histogram, for each closer look, and for single values less these looks."""
 
-MOST_ZOOMS = 2
+MAX_ZOOMS = 2
 """Each makes cells up to 512 times finer."""
 
 
@@ -120,7 +120,7 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     ends_here = delta is None or _are_single(starts)
     share = 1 - LOOKING - (0 if ends_here else SPIKES)
     looks.append(_look(values, axis, starts, rho=rho * share))
-    while not ends_here and len(looks) < 2 + MOST_ZOOMS and (crowded := _crowded(looks[-1])).any():
+    while not ends_here and len(looks) < 2 + MAX_ZOOMS and (crowded := _crowded(looks[-1])).any():
         starts = _finer(looks[-1], np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS)
         looks.append(_look(values, axis, starts, rho=rho * ZOOM))
     spikes: dict[int, float] = {}

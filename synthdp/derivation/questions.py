@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, final
 
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.budgets import ColumnBudget
-from synthdp.derivation.decimals import MOST_DECIMALS
+from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import BELIEVED
 from synthdp.derivation.numbers import LOOKING, SPIKES
 from synthdp.derivation.significance import significance
@@ -70,7 +70,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit, noise: Noise) -> tuple
         return (ask.values("levels", rho),)
     asked = []
     if budget.for_decimals:
-        asked += [ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MOST_DECIMALS + 1)))]
+        asked += [ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MAX_LEARNT_DECIMALS + 1)))]
         asked += [ask.cells("size", budget.for_decimals / 2, None)]
     if not column.parts & {"bounds", "bins"}:
         return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.parts else tuple(asked)

@@ -19,7 +19,7 @@ from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.selection.allocation import measurement_shares
 from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.workload import LARGEST_DEFAULT, Workload
+from synthdp.workload import MAX_DEFAULT_CELLS, Workload
 
 ONE_WAY_SHARE = Fraction(0.08)
 """What recipe auto spends on the columns one by one."""
@@ -145,7 +145,7 @@ def expected_noise(
         name: _measured(size, rho * ONE_WAY_SHARE * shares[name,], rows, max_rows_per_unit)
         for name, size in zip(domain.attributes, domain.shape, strict=True)
     }
-    pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= LARGEST_DEFAULT)
+    pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= MAX_DEFAULT_CELLS)
     if not pairs:
         return columns, None
     part = rho * (1 - ONE_WAY_SHARE) * PAIR_SHARE / len(pairs)

@@ -18,7 +18,7 @@ from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
-from synthdp.workload import LARGEST_DEFAULT
+from synthdp.workload import MAX_DEFAULT_CELLS
 
 MANY_LEVELS, MANY_BINS = 1000, 100
 MOST_NAMES = 8
@@ -92,13 +92,13 @@ def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
 
 def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
     for (first, n_first), (second, n_second) in combinations(zip(domain.attributes, domain.shape, strict=True), 2):
-        if (n_cells := n_first * n_second) <= LARGEST_DEFAULT:
+        if (n_cells := n_first * n_second) <= MAX_DEFAULT_CELLS:
             continue
         most = "up to " if {first, second} & is_open else ""
         if n_cells > MAX_CELLS:
             what = f"above the {MAX_CELLS:,} that can be counted: a recipe that asks for them fails"
         else:
-            what = f"above {LARGEST_DEFAULT:,}: left out of the default workload"
+            what = f"above {MAX_DEFAULT_CELLS:,}: left out of the default workload"
         what = f"{most}{n_cells:,} cells, {what}" + (" if there are so many" if most else "")
         way_out = "use fewer levels or bins, or do without how the two depend on each other"
         yield Finding(severity="warning", columns=(first, second), what=what, way_out=way_out)

@@ -21,8 +21,11 @@ from synthdp.table.files.writing import reason, write_atomically
 from synthdp.table.schema.schema import Schema
 
 FORMAT = "synthdp-synthesis/1"
+"""Stands in every file; another number is another format."""
+
 _MANIFEST = "synthesis.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The first moment that a zip file can hold: the same synthesis gives the same file, whenever it is saved."""
 
 MAX_BYTES = 2**32
 """Files that unpack to more than this are not read: a few kilobytes can claim to be terabytes."""

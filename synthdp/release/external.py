@@ -14,7 +14,7 @@ from synthdp.errors import ParameterError, SchemaError
 from synthdp.inference.engines.graphical_model import check_possible
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
-from synthdp.measurement import SMALLEST_STDDEV, LinearMeasurement
+from synthdp.measurement import MIN_STDDEV, LinearMeasurement
 from synthdp.release.certificate import fit_facts
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
@@ -110,7 +110,7 @@ def _measurement(given: object, number: int, schema: Schema) -> LinearMeasuremen
             way_out = "give a LinearMeasurement or a pair (counts, stddev), counts a DataFrame or Series"
             raise ParameterError(f"{name} is a {type(given).__name__} of another kind; {way_out}")
     scale = float(stddev) if isinstance(stddev, Real) and not isinstance(stddev, bool) else np.nan
-    if not SMALLEST_STDDEV <= scale <= 1 / SMALLEST_STDDEV:
+    if not MIN_STDDEV <= scale <= 1 / MIN_STDDEV:
         raise ParameterError(f"{name}: stddev is {stddev!r}; give the scale of its noise in records, above 0")
     levels, values = _split(counts, name)
     codes = {column: _codes(level, name, schema) for column, level in levels.items()}

@@ -5,7 +5,7 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any, final
 
-from synthdp.derivation.budgets import column_budgets, is_gaussian, least_mass, takes_thresholds
+from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
 from synthdp.errors import ParameterError
@@ -170,7 +170,7 @@ class Release:
             PrivateValues(source.source, self._ledger, randomness=self._randomness),
             rho=self._domain_rho,
             delta=self._ledger.failure_delta,
-            least_mass=least_mass(self._ledger.unit, rho=model_rho, n_columns=len(schema.names)),
+            min_mass=min_mass(self._ledger.unit, rho=model_rho, n_columns=len(schema.names)),
             report=report,
         )
         for learnt in learning:

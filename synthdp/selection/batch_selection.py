@@ -17,7 +17,8 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares
 from synthdp.workload import Workload
 
-_TINY = 1e-9
+_MIN_SQUARED_ERROR = 1e-9
+"""Records squared: what is left of an error that a smaller marginal explains has to stay above 0."""
 
 
 def noisy_demands(
@@ -104,7 +105,7 @@ def grown_batch(
     shares, price = np.empty(0), 0.0
     for clique in sorted(demands, key=lambda clique: -demands[clique].first_return):
         inside = max((known.get(part, 0.0) for part in subsets(clique)), default=0.0)
-        demand = replace(demands[clique], error=sqrt(max(demands[clique].error ** 2 - inside**2, _TINY)))
+        demand = replace(demands[clique], error=sqrt(max(demands[clique].error ** 2 - inside**2, _MIN_SQUARED_ERROR)))
         if demand.first_return <= price or clique in known:
             continue
         if growth.n_cells_with([clique], max_cells=max(max_cells, growth.n_cells()))[0] == inf:

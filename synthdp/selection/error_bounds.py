@@ -15,6 +15,7 @@ from synthdp.selection.allocation import L1_OF_NOISE
 from synthdp.workload import Workload
 
 CONFIDENCE = 0.95
+"""Of each bound; the usual level of a published interval."""
 
 
 @final

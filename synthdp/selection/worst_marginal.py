@@ -47,13 +47,13 @@ def measure_worst(
         What was measured.
     """
     for_selection = rho * Fraction(selection_share)
-    score = mending_score(table, model, candidates, workload=workload, rho=rho - for_selection)
+    score = improvement_score(table, model, candidates, workload=workload, rho=rho - for_selection)
     clique = table.select(candidates, score=score, rho=for_selection)
     table.measure(clique, rho=rho - for_selection)
     return clique
 
 
-def mending_score(
+def improvement_score(
     table: PrivateTable, model: Model, candidates: Sequence[Clique], *, workload: Workload, rho: Fraction
 ) -> MarginalL1Error:
     """The score of `measure_worst`, where a measurement would cost ``rho``."""

@@ -22,7 +22,7 @@ from helpers.kinds_runs import (
 import synthdp
 from synthdp.release import registry
 from synthdp.release.certificate import cautions
-from synthdp.release.settings import DOMAIN_SHARE, LARGEST_SHARE
+from synthdp.release.settings import DOMAIN_SHARE, MAX_DOMAIN_SHARE
 
 TOUCHING = 1e-12
 """Relative error of a sum of floats."""
@@ -188,7 +188,7 @@ def test_the_share_of_the_domain_can_be_set(share, place):
 
 def test_help_states_the_default_share():
     text = " ".join(invoke("run", "--help").out.decode().split()) + " "
-    assert f"learnt, above 0 and at most {LARGEST_SHARE}; default: {DOMAIN_SHARE} " in text
+    assert f"learnt, above 0 and at most {MAX_DOMAIN_SHARE}; default: {DOMAIN_SHARE} " in text
 
 
 def test_privtree_is_not_gaussian_and_brings_zcdp(place):

@@ -74,8 +74,8 @@ def test_it_finds_levels_in_order_of_appearance(monkeypatch):
 def read_the_largest(monkeypatch):
     original = learner._learn
 
-    def learn(values, budget, *, least_mass):
-        learnt = original(values, budget, least_mass=least_mass)
+    def learn(values, budget, *, min_mass):
+        learnt = original(values, budget, min_mass=min_mass)
         if budget.column.type != "integer":
             return learnt
         points, _ = values._source._source.frequencies(Grid(column=budget.column.name))  # past the spy
@@ -120,10 +120,10 @@ def warn_of_a_value(monkeypatch):
 def ask_once_more(monkeypatch):
     original = learner._learn
 
-    def learn(values, budget, *, least_mass):
+    def learn(values, budget, *, min_mass):
         if budget.column.name == "smokes" and values._source._source.histogram(Grid(column="smokes"), NOTHING)[0]:
             budget = replace(budget, rho=budget.rho / 2)
-        return original(values, budget, least_mass=least_mass)
+        return original(values, budget, min_mass=min_mass)
 
     monkeypatch.setattr(learner, "_learn", learn)
 

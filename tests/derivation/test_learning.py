@@ -22,7 +22,7 @@ TOWNS = ["Rome"] * 2000 + ["Oslo"] * 900 + ["Bern"] * 300 + ["Nice"] * 30 + ["Pi
 
 
 def test_texts_that_many_share_are_levels_and_the_rest_is_other():
-    column, codes, own = learn("string", TOWNS, least_mass=0.0)
+    column, codes, own = learn("string", TOWNS, min_mass=0.0)
     assert own["enum"] == ["Bern", "Nice", "Oslo", "Pisa", "Rome"]
     assert (own["required"], own["other"]) == (True, "other")
     assert dict(decoded(column, codes).value_counts()) == {
@@ -31,7 +31,7 @@ def test_texts_that_many_share_are_levels_and_the_rest_is_other():
 
 
 def test_rare_texts_share_a_level_and_are_drawn_as_they_were_counted():
-    column, codes, own = learn("string", TOWNS, least_mass=60.0)
+    column, codes, own = learn("string", TOWNS, min_mass=60.0)
     assert (own["enum"], own["merged"]["levels"]) == (["Bern", "Oslo", "Rome"], ["Nice", "Pisa"])
     assert own["merged"]["weights"] == pytest.approx([30, 15], abs=8)
     code = int(column.encode(pd.Series(["Nice"]))[0])
@@ -57,7 +57,7 @@ def test_no_more_levels_than_allowed_and_the_most_frequent_ones():
 
 @pytest.mark.parametrize("label", ["Rome", "Nice"])
 def test_a_level_may_be_called_as_other_is(label):
-    column, codes, own = learn({"type": "string", "synthdp": {"other": label}}, TOWNS, least_mass=60.0)
+    column, codes, own = learn({"type": "string", "synthdp": {"other": label}}, TOWNS, min_mass=60.0)
     assert label in own["enum"]
     assert (decoded(column, codes) == label).sum() == TOWNS.count(label) + 99
 

@@ -117,7 +117,7 @@ def test_whatever_is_there_closes_within_the_budget(kind, values, epsilon, seed)
         epsilon=epsilon,
         delta=1e-6,
         share=0.25,
-        least_mass=10.0,
+        min_mass=10.0,
         randomness=Frozen(seed),
         accounting=Accounting.ZCDP,
     )

@@ -127,7 +127,7 @@ def test_the_derived_domain_keeps_its_promise(name):
 
 @pytest.mark.parametrize("name", ["a level of its own", "a second of its kind"])
 def test_the_derived_levels_keep_their_promise_in_zcdp_and_when_rare_levels_are_merged(name):
-    features = attack(*TARGETS[name], SOME, accounting=Accounting.ZCDP, least_mass=20.0)
+    features = attack(*TARGETS[name], SOME, accounting=Accounting.ZCDP, min_mass=20.0)
     assert is_within(*best_guess(*features))
 
 

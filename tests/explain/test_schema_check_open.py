@@ -12,7 +12,7 @@ import synthdp
 from synthdp.cli import commands
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.budgets import column_budgets
-from synthdp.derivation.decimals import MOST_DECIMALS
+from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import missing_found
 from synthdp.derivation.significance import held_cells
 from synthdp.domain import Domain
@@ -133,7 +133,7 @@ def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
     by_name = {column.name: column for column in schema.open_columns}
     for name, about in (("code", "bounds"), ("born", "bounds"), ("size", "decimals")):
         records, sigma = least[name, about]
-        n_cells = MOST_DECIMALS + 1 if about == "decimals" else len(Axis.of(by_name[name]).roots) - 1
+        n_cells = MAX_LEARNT_DECIMALS + 1 if about == "decimals" else len(Axis.of(by_name[name]).roots) - 1
         counts = np.zeros(n_cells)
         counts[0] = 1e9
         for share, last in ((1.01, n_cells - 1), (0.99, 0)):

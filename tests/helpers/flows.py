@@ -228,7 +228,7 @@ def learnt_from(
     epsilon: float,
     delta: float,
     share: float = 1.0,
-    least_mass: float = 0.0,
+    min_mass: float = 0.0,
     randomness: Randomness | None = None,
     accounting: Accounting = Accounting.GDP,
     adjacency: Adjacency = Adjacency.ADD_REMOVE,
@@ -244,14 +244,14 @@ def learnt_from(
         **({"max_rows_per_unit": max_rows, "unit_column": "person"} if max_rows > 1 else {}),
     )
     values = PrivateValues(table.source, ledger, randomness=randomness)
-    with patch.object(budgets, "FEWEST", 1):  # all of it, even for one column
+    with patch.object(budgets, "MIN_COLUMNS", 1):  # all of it, even for one column
         found = list(
             learner.learn_columns(
                 schema,
                 values,
                 rho=ledger.budget * Fraction(share),
                 delta=ledger.failure_delta,
-                least_mass=least_mass,
+                min_mass=min_mass,
                 report=lambda *_: None,
             )
         )

@@ -11,7 +11,7 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
 N_ROWS = 4000
-BIG = {"epsilon": 10.0, "delta": 1e-6, "least_mass": 20.0}
+BIG = {"epsilon": 10.0, "delta": 1e-6, "min_mass": 20.0}
 DAYS = pd.Timestamp("1990-01-01")
 
 

@@ -154,7 +154,7 @@ def test_a_model_of_a_derived_domain_takes_slices_and_partial_records(derived, t
 
 
 def test_rare_levels_are_merged_and_drawn_in_proportion_to_what_was_released(monkeypatch):
-    monkeypatch.setattr(budgets, "FEWEST", 1)  # a part large enough to find levels that the model cannot tell apart
+    monkeypatch.setattr(budgets, "MIN_COLUMNS", 1)  # enough to find levels that the model cannot tell apart
     rare = {f"r{i:02}": 50 * (1 + i % 2) for i in range(40)}
     frame = pd.DataFrame({"town": ["A"] * 20_000 + [town for town, n_rows in rare.items() for _ in range(n_rows)]})
     options = {"epsilon": 1, "delta": 1e-6, "mechanism": "independent", "domain_share": 0.95}
