@@ -148,7 +148,7 @@ class Workload:
         return Workload.of(domain, self.weights, self.weights.values())
 
     def check_cells(self, domain: Domain, most: int) -> None:
-        """Raise `ParameterError` if a marginal has more cells than a recipe that measures all of them can bear."""
+        """Raise `ParameterError` if a marginal has more cells than a recipe that measures all of them can count."""
         for clique in self.weights:
             if (n_cells := domain.size(clique)) > most:
                 raise ParameterError(

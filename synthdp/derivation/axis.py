@@ -14,19 +14,19 @@ from synthdp.table.columns.points import decimal_points
 from synthdp.table.schema.open_column import OpenColumn
 
 OCTAVES = 61
-"""Powers of two that grid points may reach on either side of 0."""
+"""Powers of two that grid points may reach on either side of 0: 2^61 leaves int64 room for a difference."""
 
 LIKELY_NUMBER, LIKELY_YEAR, LIKELY_SECOND = 10, 2000, 946_684_800
 """Where to look if nothing stands out: it must be somewhere, and public."""
 
 MAX_POWER = 12
-"""Grids of more decimals than that were made for numbers of less than 1000."""
+"""Of ten: the likely number times this power still fits a grid point; finer grids are for numbers below 1000."""
 
 FIRST_YEAR, LAST_YEAR = 1, 9999
-"""Years lie between these, as in dates."""
+"""Years lie between these, as in Python's dates."""
 
 YEARS_A_CELL = 10
-"""Years of the cells in which dates are looked for first."""
+"""Years of the cells in which dates are looked for first: a thousand cells cover all dates."""
 
 
 @final

@@ -48,7 +48,7 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> int:
 
 
 def decimals_between(low: float, high: float, decimals: int) -> int:
-    """About so many decimals that suit declared bounds: floats bear them, and two values lie between the bounds.
+    """The given number of decimals, or the nearest that floats can hold and that puts two values between the bounds.
 
     Noise may suggest any number of decimals.
 

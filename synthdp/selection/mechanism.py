@@ -32,8 +32,8 @@ class Mechanism(ABC):
     default_accounting: ClassVar[Accounting] = Accounting.ZCDP
     """The accounting that the recipe is meant for; Gaussian DP only if `is_gaussian`."""
 
-    def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most recipes bear anything)
-        """Raise `ParameterError` if the recipe cannot bear a domain or workload; called before anything is paid for.
+    def check(self, domain: Domain, workload: Workload) -> None:  # noqa: B027 (most recipes handle any domain)
+        """Raise `ParameterError` if the recipe cannot handle a domain or workload; called before anything is paid for.
 
         A domain that is still to be learnt is given as large as it may become.
         """

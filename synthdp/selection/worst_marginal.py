@@ -24,7 +24,7 @@ def measure_worst(
     """Select one marginal by the exponential mechanism and measure it, at a cost of at most ``rho``.
 
     The score of a marginal is ``use (L1 error of the model - expected L1 error of a measurement)``:
-    what a measurement would mend, weighted by the marginal's use for the workload.
+    what a measurement would take off the error, weighted by the marginal's use for the workload.
 
     Parameters
     ----------
