@@ -358,11 +358,11 @@ def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
 
 
 _STOPS_WRITING = """
-import sys, time, synthdp.cli, synthdp.commands
+import sys, time, synthdp.cli.commands, synthdp.cli.main
 def write_rows(*_):
     print("writing", flush=True)
     time.sleep(60)
-synthdp.commands.write_rows = write_rows
+synthdp.cli.commands.write_rows = write_rows
 synthdp.cli.main.main(sys.argv[1:])
 """
 
