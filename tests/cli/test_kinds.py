@@ -60,7 +60,10 @@ def census(tmp_path_factory):
     folder = tmp_path_factory.mktemp("census")
     known, output = ("--kinds", CENSUS_KINDS), folder / "out.csv"
     more = ("--save", folder / "m.synthdp", "--seed", "3")
-    assert_quiet_success(invoke(*kinds_arguments(*more, source=CENSUS, known=known, output=output, delta="1e-9")))
+    with pytest.MonkeyPatch.context() as patch:
+        # One run in 200 takes noise for a third decimal of the income: `significance.FALSE_ALARM` allows it.
+        freeze(patch, 2)
+        assert_quiet_success(invoke(*kinds_arguments(*more, source=CENSUS, known=known, output=output, delta="1e-9")))
     return SimpleNamespace(
         folder=folder,
         real=pd.read_csv(CENSUS, dtype=str, keep_default_na=False),
