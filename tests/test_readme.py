@@ -11,11 +11,11 @@ from helpers.paths import ROOT
 import synthdp
 from synthdp.cli import arguments as command_line
 from synthdp.privacy.accounting import Accounting
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.release.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
 from synthdp.workload import Workload
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-RECIPES, WORKLOADS = ROOT / "docs/recipes.md", ROOT / "docs/workload.md"
+RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 COMMANDS = ("run", "sample", "show", "schema draft", "schema check")
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
@@ -150,15 +150,22 @@ def test_every_recipe_is_described_with_its_engine_and_accounting():
 
 
 @needs_pages
-def test_readme_names_every_recipe_and_engine_and_no_other():
-    text = PAGES[0].read_text(encoding="utf-8")
-    mechanisms, engines = (
-        text.split("- `mechanism=`: ")[1].split("docs/recipes")[0],
-        text.split("| engine |")[1].split("\n\n")[0],
-    )
-    assert set(re.findall(r"`([a-z-]+)`", mechanisms)) == set(MECHANISMS)
-    first_cells = "".join(line.split("|")[1] for line in engines.splitlines() if line.startswith("| `"))
-    assert set(re.findall(r"`([a-z-]+)`", first_cells)) == set(ENGINES)
+def test_every_engine_is_described_and_no_other():
+    text = ENGINES_PAGE.read_text(encoding="utf-8")
+    first_cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    assert sorted(re.findall(r"`([a-z-]+)`", "".join(first_cells))) == sorted(ENGINES)
+    for name in ENGINES:
+        described = text.split(f"**`{name}`**")[1].split("\n\n")[0]
+        assert f"`{type(engine_named(name)).__name__}`" in described
+        assert f"`{ENGINES[name].partition(':')[0]}`" in described
+
+
+@needs_pages
+def test_recipes_that_readme_compares_exist():
+    figures = PAGES[0].read_text(encoding="utf-8").split("## How good, how fast")[1]
+    compared = re.findall(r"^\| `([a-z-]+)`", figures, flags=re.MULTILINE)
+    assert compared
+    assert set(compared) <= set(MECHANISMS)
 
 
 @needs_pages

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-import numpy  # noqa: ICN001, F401 (its BLAS is among the libraries that are asked for their threads)
+import numpy  # noqa: F401 (its BLAS is among the libraries that are asked for their threads)
 import pytest
 from threadpoolctl import threadpool_info
 

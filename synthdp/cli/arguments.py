@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import NoReturn
 
 from synthdp.cli.signals import PAID_FOR
+from synthdp.release.registry import ENGINES, MECHANISMS
 from synthdp.version import __version__
 
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
@@ -76,8 +78,7 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
         "--mechanism",
         default="auto",
         metavar="NAME",
-        help="recipe: auto (default), aim, clique-tree, gaussian, gem, independent, mst, mwem, mwem-pgm, privbayes "
-        "or rap; see docs/recipes.md",
+        help=f"recipe: {_listed(MECHANISMS)}; default: auto; see docs/recipes.md",
     )
     parser.add_argument(
         "--workload",
@@ -87,8 +88,7 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument(
         "--engine",
         metavar="NAME",
-        help="auto, graphical-model, direct, local-consistency, gum, mixture-of-products, "
-        "relaxed-tabular or generative-network; default: what suits the mechanism, auto for most",
+        help=f"{_listed(ENGINES)}; default: what the recipe is meant for; see docs/engines.md",
     )
     parser.add_argument(
         "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
@@ -96,11 +96,16 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument(
         "--accounting",
         metavar="NAME",
-        help="zcdp, or gdp: less noise, Gaussian recipes only; default: the mechanism's own, gdp for auto, else zcdp",
+        help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
     )
     _add_unit_and_share(parser)
     _add_saving(parser)
     _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = sorted(names)
+    return f"{', '.join(most)} or {last}"
 
 
 def _add_unit_and_share(parser: argparse.ArgumentParser) -> None:

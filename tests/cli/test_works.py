@@ -414,6 +414,18 @@ def test_help_lists_every_command_and_fits_a_terminal():
     assert "schema or kinds file" in invoke("schema", "check", "--help").out.decode()
 
 
+@pytest.mark.usefixtures("place")
+def test_a_new_name_in_a_registry_is_in_the_help_and_in_the_error(monkeypatch):
+    for option, table in (("--mechanism", registry.MECHANISMS), ("--engine", registry.ENGINES)):
+        monkeypatch.setitem(table, "newcomer", "synthdp.mechanisms.newcomer:Newcomer")
+        shown = " ".join(invoke("run", "--help").out.decode().split())
+        assert "newcomer" in shown.split(option)[-1].split("--")[0]
+        monkeypatch.delitem(table, "newcomer")
+        outcome = invoke(*run_arguments(option, "newcomer"))
+        assert_one_line(outcome, 2)
+        assert f"choose one of {', '.join(sorted(table))}" in outcome.err
+
+
 @pytest.mark.parametrize("statement", ["import synthdp", "from synthdp.cli.main import run; run(['--help'])"])
 def test_help_and_import_load_nothing_heavy(statement):
     heavy = "{'numpy', 'pandas', 'scipy', 'networkx', 'pyarrow', 'synthdp.cli.commands', 'synthdp.release.synthesis'}"
