@@ -63,6 +63,11 @@ class Model(ABC):
         """How the fit ended."""
         return self._status
 
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """Sets of attributes whose tables the model holds whole; none if it is not made of tables."""
+        return ()
+
     @abstractmethod
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,13 @@ from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement
 from synthdp.release import archive
 from synthdp.release.registry import engine_named
+from synthdp.release.structure import structure_graph
 from synthdp.table.records.codec import decode
 from synthdp.table.schema.rules import levels_where
 from synthdp.table.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from networkx import Graph
 
 
 @final
@@ -175,6 +179,37 @@ class Synthesis:
         values = self.model.marginal(names).values
         index = pd.MultiIndex.from_product([self._schema[name].labels for name in names], names=names)
         return pd.Series(values.ravel(), index=index if len(names) > 1 else index.get_level_values(0), name="count")
+
+    def graph(self) -> "Graph":
+        """The release as a graph, to be drawn and analysed.
+
+        Returns
+        -------
+        networkx.Graph
+            A node for each attribute of the model: a column, or a part of a date. ``column`` is the
+            table's column, ``n_levels`` its number of levels, ``stddevs`` the scales of noise, in
+            records, of the measurements of it alone.
+
+            An edge for each two attributes that were measured together, or that the model holds in
+            one table (a clique of its junction tree). ``cliques`` are the measured cliques that hold
+            both and ``stddevs`` their scales of noise in records, empty if none does; ``cramers_v``, 0 to 1,
+            and ``mutual_information``, in nats, are how strongly the two depend on each other in the model.
+
+            The graph's own ``n_rows`` is the estimated number of records.
+
+        >>> from synthdp import Domain, from_measurements
+        >>> domain = Domain(("smoker", "cough", "town"), (2, 2, 3))
+        >>> together, alone = np.array([[60.0, 10.0], [5.0, 25.0]]), np.array([20.0, 50.0, 30.0])
+        >>> counts = [LinearMeasurement(("smoker", "cough"), together, 1.5), LinearMeasurement(("town",), alone, 1.0)]
+        >>> graph = from_measurements(domain, counts).graph()
+        >>> sorted(graph.nodes), list(graph.edges), graph.nodes["town"]["stddevs"]
+        (['cough', 'smoker', 'town'], [('smoker', 'cough')], [1.0])
+        >>> edge = graph.edges["smoker", "cough"]
+        >>> edge["cliques"], edge["stddevs"], round(edge["cramers_v"], 2)
+        ([('smoker', 'cough')], [1.5], 0.66)
+        """
+        sources = {column.name: column.source for column in self._schema.columns}
+        return structure_graph(self.model, self._measurements, sources)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.

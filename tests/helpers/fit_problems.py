@@ -44,7 +44,7 @@ def counts(domain, columns, clique):
 
 def check_local_consistency(model):
     """Any two regions have the same marginal on what they share, and each the same total."""
-    tables = {region: model.marginal(region) for region in model.regions}
+    tables = {region: model.marginal(region) for region in model.cliques}
     for table in tables.values():
         assert (table.values >= 0).all()
         assert table.total() == pytest.approx(model.total, rel=1e-8)

@@ -61,6 +61,11 @@ class MarkovRandomField(Model):
         return self._tree
 
     @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The cliques of the tree."""
+        return self._tree.cliques
+
+    @property
     def log_potentials(self) -> Mapping[Clique, Array]:
         """For each clique the logarithm of its potential."""
         return self._log_potentials

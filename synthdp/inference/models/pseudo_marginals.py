@@ -84,7 +84,7 @@ class PseudoMarginalModel(Model):
         self._constraints = tuple(constraints)
 
     @property
-    def regions(self) -> tuple[Clique, ...]:
+    def cliques(self) -> tuple[Clique, ...]:
         """The cliques whose marginals are answered without estimating anything."""
         return tuple(self._regions.tables)
 
@@ -225,12 +225,12 @@ class PseudoMarginalModel(Model):
 
     def targets(self) -> dict[Clique, Array]:
         """The tables of the regions that no other region contains."""
-        return {region: self._regions.tables[region] for region in maximal_cliques(self.regions)}
+        return {region: self._regions.tables[region] for region in maximal_cliques(self.cliques)}
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Regions, joints, constraints, total and status; tables, messages and constraints as arrays."""
         state: State = {
-            "regions": [list(region) for region in self.regions],
+            "regions": [list(region) for region in self.cliques],
             "messages": [[list(joint), list(region)] for joint, region in self._messages],
             "constraints": [list(constraint.clique) for constraint in self._constraints],
             "total": self._total,

@@ -6,6 +6,7 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
@@ -40,6 +41,11 @@ class RefinedModel(Model):
         self._coarsening = coarsening
         self._shares = dict(shares)
         self.choice = coarse.choice
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """Those of the model over merged levels."""
+        return self._coarse.cliques
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""

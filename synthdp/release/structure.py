@@ -1,0 +1,74 @@
+"""The structure of a release as a graph: which columns were measured together, and how strongly they depend."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.inference.model import Model
+from synthdp.measurement import LinearMeasurement
+
+if TYPE_CHECKING:
+    from networkx import Graph
+
+
+def structure_graph(model: Model, measurements: Sequence[LinearMeasurement], sources: Mapping[str, str]) -> "Graph":
+    """Attributes as nodes; as edges the pairs that lie in a measured clique or in one of the model's.
+
+    Parameters
+    ----------
+    model
+        Whose two-way marginals say how strongly a pair depends.
+    measurements
+        What was measured, over the model's attributes.
+    sources
+        For each attribute the column of the table that it is, or is a part of.
+
+    Returns
+    -------
+    networkx.Graph
+        See `synthdp.Synthesis.graph` for its attributes.
+    """
+    import networkx as nx
+
+    graph = nx.Graph(n_rows=float(model.total))
+    for name, n_levels in zip(model.domain.attributes, model.domain.shape, strict=True):
+        graph.add_node(name, column=sources[name], n_levels=n_levels, stddevs=[])
+    for pair in _pairs([*model.cliques, *(measurement.clique for measurement in measurements)]):
+        graph.add_edge(*pair, cliques=[], stddevs=[])
+    for measurement in measurements:
+        stddev = float(np.sqrt(np.mean(np.square(measurement.stddev))))
+        if len(measurement.clique) == 1:
+            graph.nodes[measurement.clique[0]]["stddevs"].append(stddev)
+        for pair in combinations(measurement.clique, 2):
+            graph.edges[pair]["cliques"].append(measurement.clique)
+            graph.edges[pair]["stddevs"].append(stddev)
+    pairs = list(graph.edges)
+    for pair, marginal in zip(pairs, model.marginals(pairs), strict=True):
+        graph.edges[pair]["mutual_information"], graph.edges[pair]["cramers_v"] = dependence(marginal.values)
+    return graph
+
+
+def _pairs(cliques: Iterable[Sequence[str]]) -> Iterable[tuple[str, str]]:
+    return (pair for clique in cliques for pair in combinations(clique, 2))
+
+
+def dependence(counts: NDArray[np.float64]) -> tuple[float, float]:
+    """Mutual information in nats, and Cramér's V, of a table of counts of two attributes; zeros for an empty table.
+
+    Levels that do not occur take no part in either.
+
+    >>> [round(value, 3) for value in dependence(np.array([[50.0, 0.0], [0.0, 50.0]]))]
+    [0.693, 1.0]
+    """
+    occurring = counts[np.ix_(counts.sum(axis=1) > 0, counts.sum(axis=0) > 0)]
+    if min(occurring.shape) < 2:
+        return 0.0, 0.0
+    joint = occurring / occurring.sum()
+    independent = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    ratio = joint / independent
+    information = float(np.sum(joint * np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)))
+    squared = float(np.sum(np.square(joint - independent) / independent)) / (min(joint.shape) - 1)
+    return max(information, 0.0), min(squared**0.5, 1.0)
