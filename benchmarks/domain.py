@@ -19,7 +19,6 @@ equally wide bins; area under the curve of boosted trees trained on it and teste
 
 import argparse
 import json
-import sys
 import tempfile
 from collections import defaultdict
 from itertools import combinations
@@ -28,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from processes import measured
+from common.processes import synthdp_run
 
 from synthdp.evaluation.distribution import kolmogorov_smirnov
 from synthdp.evaluation.marginal_error import total_variation
@@ -39,7 +38,6 @@ from synthdp.table.schema.schema import Schema
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON, DELTA = 1.0, 1e-9
 BINS = 32
-COSTS = ("wall s", "cpu s", "peak MB")
 TARGET = "income"
 SAMPLE_KINDS = {
     "household_size": "integer",
@@ -58,13 +56,12 @@ def main() -> None:
         return
     public = json.loads((ROOT / "benchmarks/schemas/adult.json").read_text())
     schemas = {"kinds": _kinds(public), "public": public, "public-32": _equal_width(public)}
-    real = pd.read_csv(options.data / "adult.csv", dtype=str, keep_default_na=False)
-    held_out = pd.read_csv(options.data / "adult_test.csv", dtype=str, keep_default_na=False)
+    real, held_out = (_read(options.data / name, options.rows) for name in ("adult.csv", "adult_test.csv"))
     judge = _Judge(real, held_out, _measured_on(public))
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(options.seeds):
         for name, schema in schemas.items():
-            table, costs = _run(options.data / "adult.csv", schema, seed, kinds=name == "kinds")
+            table, costs = _run(real, schema, seed, kinds=name == "kinds")
             for key, value in (judge.errors(table) | costs).items():
                 found[name][key].append(value)
     print(f"Adult, {len(real)} records, epsilon {EPSILON}, delta {DELTA}, {options.seeds} seeds: mean (sd)\n")
@@ -74,13 +71,14 @@ def main() -> None:
     for name in ("public", "public-32"):
         ratios = ", ".join(f"{key} {np.mean(base[key]) / np.mean(found[name][key]):.3f}" for key in base)
         print(f"\nkinds / {name}: {ratios}")
-    _sample(options.seeds)
+    _sample(options.seeds, options.rows)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Derived against declared domains.")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data/adult")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=int, help="only so many of the records, the first ones")
     parser.add_argument("--levels", action="store_true", help="a million rows with a column of 100,000 texts")
     options = parser.parse_args()
     if not options.levels and not (options.data / "adult_test.csv").exists():
@@ -154,15 +152,21 @@ def _numbers(values: pd.Series) -> pd.Series:
     return pd.to_numeric(values, errors="coerce")
 
 
-def _run(data: Path, schema: dict[str, Any], seed: int, *, kinds: bool) -> tuple[pd.DataFrame, dict[str, float]]:
+def _read(path: Path, n_rows: int | None = None) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False, nrows=n_rows)
+
+
+def _run(
+    records: pd.DataFrame, schema: dict[str, Any], seed: int, *, kinds: bool
+) -> tuple[pd.DataFrame, dict[str, float]]:
     """One run of the command line: what it wrote, and what it cost."""
     with tempfile.TemporaryDirectory() as folder:
-        public, output = Path(folder) / "public.json", Path(folder) / "out.csv"
+        data, public, output = (Path(folder) / name for name in ("in.csv", "public.json", "out.csv"))
+        records.to_csv(data, index=False)
         public.write_text(json.dumps(schema))
-        command = ["run", data, "--kinds" if kinds else "--schema", public, "-o", output, "--seed", seed]
-        command += ["--epsilon", EPSILON, "--delta", DELTA]
-        costs = measured([str(Path(sys.executable).with_name("synthdp")), *map(str, command)])
-        return pd.read_csv(output, dtype=str, keep_default_na=False), dict(zip(COSTS, costs, strict=True))
+        files = (data, "--kinds" if kinds else "--schema", public, "-o", output)
+        costs = synthdp_run(*files, "--seed", seed, "--epsilon", EPSILON, "--delta", DELTA)
+        return _read(output), costs
 
 
 def _print(found: dict[str, dict[str, list[float]]]) -> None:
@@ -173,16 +177,15 @@ def _print(found: dict[str, dict[str, list[float]]]) -> None:
         print(f"{key:<22}", *(f"{cell:>18}" for cell in cells))
 
 
-def _sample(seeds: int) -> None:
+def _sample(seeds: int, n_rows: int | None) -> None:
     """Kolmogorov-Smirnov distances of the sample's numeric columns, after and before."""
     public = json.loads((ROOT / "data/census.schema.json").read_text())
     kinds = {field["name"]: SAMPLE_KINDS.get(field["name"], "categorical") for field in public["fields"]}
-    path = ROOT / "data/census.csv"
-    real = pd.read_csv(path, dtype=str, keep_default_na=False)
+    real = _read(ROOT / "data/census.csv", n_rows)
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(seeds):
         for name, schema in (("kinds", kinds), ("public", public)):
-            table, costs = _run(path, schema, seed, kinds=name == "kinds")
+            table, costs = _run(real, schema, seed, kinds=name == "kinds")
             for column in ("household_size", "age", "hours", "income", "moved"):
                 read = _days if column == "moved" else _numbers
                 pair = [read(frame[column]) for frame in (real, table)]
@@ -205,10 +208,7 @@ def _many_levels(n_rows: int = 1_000_000, n_levels: int = 100_000) -> None:
     levels = np.where(rng.random(n_rows) < 0.5, common, rng.integers(n_levels, size=n_rows))
     table = pd.DataFrame({"code": levels, "age": rng.integers(100, size=n_rows), "sex": rng.integers(2, size=n_rows)})
     table["code"] = "code-" + table["code"].astype(str).str.zfill(6)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "in.csv"
-        table.to_csv(path, index=False)
-        synthetic, costs = _run(path, {"code": "categorical", "age": "integer", "sex": "categorical"}, 0, kinds=True)
+    synthetic, costs = _run(table, {"code": "categorical", "age": "integer", "sex": "categorical"}, 0, kinds=True)
     print(f"{n_rows} rows, {table['code'].nunique()} levels, {synthetic['code'].nunique()} of them found")
     print(", ".join(f"{key} {value:.4g}" for key, value in costs.items()))
 

@@ -1,7 +1,7 @@
 """Every engine, and `mbi` from PyPI, on identical measurements of discretised Adult.
 
 Run ``python benchmarks/engines.py`` from the repository root; the table is looked for as in
-``recipes.py``. Problems (a seed draws the Gaussian noise only): ``tree``, all 1-way marginals and a
+``mechanisms.py``. Problems (a seed draws the Gaussian noise only): ``tree``, all 1-way marginals and a
 maximum spanning tree of 14 pairs, sigma 50; ``loops``, 30 pairs with a junction tree of about 1e6
 cells, sigma 50; ``random-0.1``, ``-1`` and ``-10``, 32 random pairs, sigma for that epsilon.
 
@@ -18,20 +18,18 @@ Results are kept in ``benchmarks/results/engines.csv`` and not computed again wi
 """
 
 import argparse
-import csv
 import json
-import os
-import resource
-import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import networkx
 import numpy as np
+from common.processes import BESIDE_MBI, in_a_process, limit_memory, peak_mb
+from common.results import FOLDER, Row, Rows, read_rows, write_rows
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, all_k_way
@@ -45,22 +43,19 @@ from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement, estimate_total
 from synthdp.privacy.accounting import zcdp_rho
-from synthdp.release.registry import engine_named
+from synthdp.release import registry
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.loading import read_coded
 from synthdp.table.schema.schema import Schema
 
 PROBLEMS = ("tree", "loops", "random-0.1", "random-1", "random-10")
-OURS = ("graphical-model", "local-consistency", "gum", "mixture-of-products", "relaxed-tabular", "generative-network")
+OURS = tuple(name for name in registry.ENGINES if name not in ("auto", "direct"))  # one of the others; too many cells
 ENGINES = (*OURS, "public-data", "mbi", "mbi-to-gap")
-SIGMA, DELTA, MBI_GAP, LOOPS_SEED, RANDOM_SEED, MOST_MEMORY = 50.0, 1e-9, 1e-3, 3, 0, 12 * 10**9
-RESULTS = Path(__file__).parent / "results" / "engines.csv"
+SIGMA, DELTA, MBI_GAP, LOOPS_SEED, RANDOM_SEED = 50.0, 1e-9, 1e-3, 3, 0
+RESULTS = FOLDER / "engines.csv"
 KEY, NUMBERS = ("problem", "engine", "seed"), ("seconds", "cpu s", "loss", "tvd", "peak MB", "start MB")
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
-ENVIRONMENT |= {"JAX_ENABLE_X64": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 
-Row = dict[str, str]
 Answer = Callable[[Clique], NDArray[np.float64]]
 Fit = Callable[[Domain, Sequence[LinearMeasurement]], Answer]
 
@@ -72,14 +67,14 @@ def main() -> None:
     if options.one:
         print(json.dumps(_one(options.data, *options.one, seed=options.seed, options=options)))
         return
-    rows = _read()
+    rows = read_rows(RESULTS, KEY)
     engines = tuple(dict.fromkeys(("exact", *options.engines)))
     seeds = [str(seed) for seed in range(options.seeds)]
     for problem in options.problems:
         for key in ((problem, engine, seed) for seed in seeds for engine in engines):
             if options.fresh or key not in rows:
                 rows[key] = _apart(options, *key, target=_exact_loss(rows, problem, key[-1]))
-                _write(rows.values())
+                write_rows(RESULTS, rows.values(), (*KEY, *NUMBERS, "note"))
         _print_table(problem, engines, seeds, rows)
 
 
@@ -106,20 +101,13 @@ def _apart(options: argparse.Namespace, problem: str, engine: str, seed: str, ta
     command += ["--limit", str(limit), *(["--target", str(target)] if target is not None else [])]
     row: Row = {"problem": problem, "engine": engine, "seed": seed}
     print(f"running {problem} {engine} {seed} ...", file=sys.stderr)
-    try:
-        environment = os.environ | ENVIRONMENT
-        run = subprocess.run(command, env=environment, timeout=limit, capture_output=True, text=True, check=False)
-    except subprocess.TimeoutExpired:
-        return row | {"note": f"> {limit:g} s"}
-    if run.returncode != 0:
-        last = (run.stderr.strip().splitlines() or ["no message"])[-1]
-        return row | {"note": f"failed ({run.returncode}): {last[:100]}"}
-    return row | {name: str(value) for name, value in json.loads(run.stdout.splitlines()[-1]).items()}
+    found = in_a_process(command, wall_seconds=limit, environment=BESIDE_MBI)
+    return row | {name: str(value) for name, value in found.items()}
 
 
 def _one(data: Path, problem: str, name: str, *, seed: int, options: argparse.Namespace) -> dict[str, float | str]:
     """Costs and errors of one engine on one problem."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+    limit_memory()
     table = read_coded(data / "adult.csv", Schema.from_dict(json.loads((data / "domain.json").read_text())))
     source, domain = CodedSource(table), table.domain
     cliques, sigma = _problem(source, problem)
@@ -129,14 +117,14 @@ def _one(data: Path, problem: str, name: str, *, seed: int, options: argparse.Na
     loss = MarginalLoss(domain, measurements)
     row: dict[str, float | str] = {"note": ""}
     fit = _mbi(loss, name, options, row) if name.startswith("mbi") else _ours(name, table)
-    row["start MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    row["start MB"] = peak_mb()
     start, start_cpu = time.perf_counter(), time.process_time()
     try:
         answer = fit(domain, measurements)
     except SynthdpError as error:
         return {"note": f"refused: {str(error)[:100]}"}
     costs = {"seconds": time.perf_counter() - start, "cpu s": time.process_time() - start_cpu}
-    costs["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    costs["peak MB"] = peak_mb()
     fitted = loss.of_residual(loss.residual(loss.flatten([answer(clique) for clique in loss.cliques])))
     return costs | row | {"loss": fitted, "tvd": workload_error(source.counts, answer, cliques)}
 
@@ -175,7 +163,7 @@ def _ours(name: str, table: CodedTable) -> Fit:
     elif name == "public-data":
         engine = PublicDataEstimator(columns=tuple(column[: len(column) // 2] for column in table.columns))
     else:
-        engine = engine_named(name)
+        engine = registry.engine_named(name)
 
     def fit(domain: Domain, measurements: Sequence[LinearMeasurement]) -> Answer:
         model = engine.estimate(domain, measurements)
@@ -210,13 +198,13 @@ def _mbi(loss: MarginalLoss, name: str, options: argparse.Namespace, row: dict[s
     return fit
 
 
-def _exact_loss(rows: dict[tuple[str, ...], Row], problem: str, seed: str) -> float | None:
+def _exact_loss(rows: Rows, problem: str, seed: str) -> float | None:
     """The lowest loss that a graphical model reached."""
     losses = [rows.get((problem, engine, seed), {}).get("loss") for engine in ("exact", "graphical-model")]
     return min((float(loss) for loss in losses if loss), default=None)
 
 
-def _print_table(problem: str, engines: Sequence[str], seeds: Sequence[str], rows: dict[tuple[str, ...], Row]) -> None:
+def _print_table(problem: str, engines: Sequence[str], seeds: Sequence[str], rows: Rows) -> None:
     print(f"\n{problem}: mean of the {len(seeds)} seed(s) that ended")
     print(f"{'engine':<19}", *(f"{column:>10}" for column in ("gap", *NUMBERS)), " notes")
     for engine in engines:
@@ -229,19 +217,6 @@ def _print_table(problem: str, engines: Sequence[str], seeds: Sequence[str], row
         notes = "; ".join(dict.fromkeys(row["note"] for row in mine if row.get("note")))
         label = engine + " (half)" * (engine == "public-data")
         print(f"{label:<19}", *(f"{cell:>10}" for cell in cells), f" {notes}", flush=True)
-
-
-def _read() -> dict[tuple[str, ...], Row]:
-    lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
-    return {tuple(row[name] for name in KEY): row for row in csv.DictReader(lines)}
-
-
-def _write(rows: Iterable[Row]) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, (*KEY, *NUMBERS, "note"))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

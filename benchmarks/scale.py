@@ -7,11 +7,11 @@ parents are independent of each other); a pair is found when it lies inside a me
 """
 
 import argparse
-import resource
 import time
 from itertools import combinations
 
 import numpy as np
+from common.processes import peak_mb
 from numpy.typing import NDArray
 
 from synthdp.domain import Domain
@@ -50,7 +50,7 @@ def main() -> None:
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         pairs = {frozenset(pair) for clique in measured for pair in combinations(clique, 2)}
         found = sum(frozenset(pair) in pairs for pair in planted)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        peak = peak_mb()
         n_wide = sum(len(clique) > 1 for clique in measured)
         print(f"{seed:4}{wall:9.1f}{cpu:9.1f}{peak:9.0f}{n_wide:10}{found / len(planted):9.1%}{len(planted):9}")
 

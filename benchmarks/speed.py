@@ -1,7 +1,7 @@
 """Speed of the parts: exact noise, counting, sampling of rows, start-up.
 
 Run ``python benchmarks/speed.py`` alone on the machine.
-Counting and sampling need discretised Adult (see ``recipes.py``) and are left out if it is not there.
+Counting and sampling need discretised Adult (see ``mechanisms.py``) and are left out if it is not there.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 
@@ -26,16 +27,31 @@ def printed(*command: str) -> str:
 
 
 @needs_data
-def test_recipes_benchmark_prints_a_row_for_each_recipe():
-    output = printed("benchmarks/recipes.py", "--seeds", "1", "--recipes", "independent")
-    assert "table 3-way" in output
-    assert "independent" in output
-    assert "measuring columns" in output
+def test_mechanisms_benchmark_tells_what_the_whole_command_costs():
+    options = [
+        "--whole",
+        "--data-sets",
+        "titanic",
+        "--epsilons",
+        "1",
+        "--seeds",
+        "1",
+        "--recipes",
+        "independent",
+        "mst",
+    ]
+    heading, *rows = printed("benchmarks/mechanisms.py", *options).splitlines()[1:]
+    assert heading.split()[:3] == ["recipe", "data", "set"]
+    for recipe, row in zip(("independent", "mst"), rows, strict=True):
+        wall, cpu, megabytes = (float(number) for number in re.findall(r"(\S+) \(", row))
+        assert row.startswith(recipe)
+        assert wall > 0 < cpu
+        assert megabytes > 30
 
 
 @needs_data
 def test_domain_benchmark_compares_kinds_with_both_public_schemas():
-    output = printed("benchmarks/domain.py", "--seeds", "1")
+    output = printed("benchmarks/domain.py", "--seeds", "1", "--rows", "2000")
     assert "kinds / public:" in output
     assert "kinds / public-32:" in output
     assert "KS moved" in output
@@ -54,6 +70,7 @@ def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path):
     assert [(row["recipe"], row["note"]) for row in rows] == [("independent", ""), ("mst", "")]
     assert all(0 < float(row["model 3-way"]) < 1 for row in rows)
     assert sum(line.startswith(("independent ", "mst ")) for line in output.splitlines()) == 4  # table and summary
+    assert "measuring columns" in output
 
 
 @needs_data
@@ -67,10 +84,13 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path):
 @pytest.mark.parametrize(
     ("command", "header"),
     [
-        ("sampling.py --rows 1000 --columns 10 --pairs 8 --seeds 0 --repeats 1 --samplers rounding", "worst L1"),
+        (
+            "inference/sampling.py --rows 1000 --columns 10 --pairs 8 --seeds 0 --repeats 1 --samplers rounding",
+            "worst L1",
+        ),
         ("scale.py --columns 6 --rows 1000", "planted"),
-        ("tree_growth.py --problems Adult", "cover ms"),
-        pytest.param("queries.py --cells 20000 --seeds 1 --repeats 1", "single", marks=needs_data),
+        ("inference/tree_growth.py --problems Adult", "cover ms"),
+        pytest.param("inference/queries.py --cells 20000 --seeds 1 --repeats 1", "single", marks=needs_data),
     ],
 )
 def test_benchmark_prints_a_table(command, header):

@@ -1,6 +1,6 @@
 """Drawing many rows of many columns from a junction tree, and `mbi` from PyPI on the same model.
 
-Run ``python benchmarks/sampling.py`` from the repository root. The problem is made up after mbi's
+Run ``python benchmarks/inference/sampling.py`` from the repository root. The problem is made up after mbi's
 own benchmark of its sampler: 81 attributes of 2 to 130 levels, most of them with few (log-uniform),
 80 pairs drawn at random, and random potentials, so that nothing is fitted. A random graph with that
 many edges may have a junction tree of any size: seeds whose tree has more than ``--max-cells`` cells
@@ -15,12 +15,10 @@ once as a warm-up (one row, to compile) and then within ``--limit`` seconds or n
 
 import argparse
 import json
-import os
-import resource
-import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -30,10 +28,11 @@ from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import FitStatus
 from synthdp.inference.trees.junction_tree import JunctionTree
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # scripts find their own folder only
+from common.processes import BESIDE_MBI, in_a_process, peak_mb
+
 SAMPLERS = ("rounding", "independent", "mbi")
 NUMBERS = ("beliefs s", "cpu s", "peak MB", "mean L1", "worst L1", "a cell")
-THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
-THREADS |= {"JAX_ENABLE_X64": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 
 
 def main() -> None:
@@ -71,16 +70,8 @@ def _apart(options: argparse.Namespace, seed: int, sampler: str) -> str:
     command = [sys.executable, __file__, "--one", str(seed), sampler]
     for name in ("rows", "columns", "pairs", "repeats"):
         command += [f"--{name}", str(getattr(options, name))]
-    try:
-        run = subprocess.run(
-            command, env=os.environ | THREADS, timeout=options.limit, capture_output=True, text=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"> {options.limit:g} s"
-    if run.returncode != 0:
-        return f"failed: {(run.stderr.strip().splitlines() or ['no message'])[-1][:100]}"
-    figures = json.loads(run.stdout.splitlines()[-1])
-    return " ".join(f"{figures[name]:>10.4g}" for name in NUMBERS)
+    figures = in_a_process(command, wall_seconds=options.limit, environment=BESIDE_MBI)
+    return figures.get("note") or " ".join(f"{figures[name]:>10.4g}" for name in NUMBERS)
 
 
 def _model(options: argparse.Namespace, seed: int) -> MarkovRandomField:
@@ -116,7 +107,7 @@ def _one(options: argparse.Namespace) -> dict[str, float]:
             codes = model.sample(options.rows, seed=seed, rounding=sampler == "rounding")
         spent.append(time.process_time() - start)
     figures["cpu s"] = min(spent)
-    figures["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures["peak MB"] = peak_mb()
     if sampler == "mbi":
         codes = tuple(np.asarray(drawn[name]) for name in model.domain.attributes)
     return figures | _errors(model, codes)

@@ -1,6 +1,6 @@
 """How quickly a growing junction tree tells what thousands of candidates would make of it.
 
-    python benchmarks/tree_growth.py [--seed 0] [--problems Adult wide]
+    python benchmarks/inference/tree_growth.py [--seed 0] [--problems Adult wide]
 
 Prints, for trees grown at random as long as they stay below a number of cells, the CPU time of one
 `n_cells_with` (all candidates), of one added clique with its tree, and of `JunctionTree.covering`.
@@ -19,7 +19,7 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.inference.trees.tree_growth import TreeGrowth
 
 ADULT = Domain(tuple("abcdefghijklmno"), (16, 32, 9, 32, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42, 2))
-"""The levels of /work/shared/data/adult-discretized."""
+"""The levels of discretised Adult."""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """All 575 marginals of up to three columns of discretised Adult, from models with 40 cliques.
 
-Run ``OMP_NUM_THREADS=1 python benchmarks/queries.py`` from the repository root; only the domain of
-the table is needed, looked for as in ``recipes.py``. A model has the 15 single columns and 25
+Run ``OMP_NUM_THREADS=1 python benchmarks/inference/queries.py`` from the repository root; only the domain of
+the table is needed, looked for as in ``mechanisms.py``. A model has the 15 single columns and 25
 random pairs and triples, added as long as the junction tree stays below its number of cells, and
 random potentials: answering does not depend on what they are.
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="All marginals of up to three columns from 40-clique models.")
-    default = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
+    default = Path(__file__).resolve().parents[3] / "shared/data/adult-discretized"
     parser.add_argument("--data", type=Path, default=default)
     parser.add_argument("--cells", nargs="+", type=int, default=[1 << 17, 10**6], help="most cells of a tree")
     parser.add_argument("--seeds", type=int, default=4)
