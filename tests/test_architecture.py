@@ -7,12 +7,26 @@ import sys
 import tomllib
 
 import pytest
-from helpers.house import House, circles, code_lines, crowded, long, misplaced, upward
+from helpers.house import (
+    FLOORS,
+    MAX_FILES,
+    MAX_FUNCTION_LINES,
+    MAX_LINES,
+    ROOMS,
+    House,
+    circles,
+    code_lines,
+    crowded,
+    long,
+    misplaced,
+    upward,
+)
 from helpers.paths import ROOT
 
 import synthdp
 
 HOUSE = House.at(ROOT)
+PAGE = ROOT / "docs/architecture.md"
 STANDARD = sys.stdlib_module_names
 THIRD_PARTY = {
     "synthdp": {"numpy"},
@@ -190,3 +204,21 @@ def test_public_functions_take_no_arbitrary_keywords_and_no_noise_seed():
             parameters = inspect.signature(value).parameters.values()
             assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters)
     assert not {"seed", "rng", "random_state"} & set(inspect.signature(synthdp.synthesize).parameters)
+
+
+# --- the page about it ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="no checkout: docs/ is not there")
+def test_the_page_about_the_house_tells_the_truth():
+    text = PAGE.read_text(encoding="utf-8")
+    rows = [line.split("|")[2] for line in text.splitlines() if line.startswith("| ") and "/" in line.split("|")[2]]
+    floors = [tuple(name.split("/")[-1] for name in re.findall(r"`((?:synthdp/)?\w+)`", row)) for row in rows]
+    there = {module.place[0] for module in HOUSE.modules.values()}
+    known = [tuple(name for name in floor if name in there) for floor in reversed(FLOORS)]
+    assert [set(floor) for floor in floors if floor] == [set(floor) for floor in known if floor != ("synthdp",)]
+    for room, order in ROOMS.items():
+        (line,) = re.findall(rf"^- `{room}`: (.*?)[;.]$", text, flags=re.DOTALL | re.MULTILINE)
+        assert re.findall(r"`(\w+)`", line) == [name for floor in order for name in floor if name]
+    for limit in (*LINES.values(), MAX_FILES, MAX_LINES, MAX_FUNCTION_LINES):
+        assert re.search(rf"\b{limit}\b", text)
