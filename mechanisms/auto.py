@@ -14,11 +14,10 @@ from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import without_noisy_interactions
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.reporting import Report
 from synthdp.selection.allocation import Demand, measurement_shares
-from synthdp.selection.batch_selection import grown_batch, least_rho, noisy_demands
+from synthdp.selection.batch_selection import grown_batch, noisy_demands
 from synthdp.selection.mechanism import Mechanism
 from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
@@ -61,7 +60,7 @@ class Auto(Mechanism):
     Raises
     ------
     ParameterError
-        If a parameter is out of range, or the budget too small for the noise that the accounting asks for.
+        If a parameter is out of range.
     """
 
     name: ClassVar[str] = "auto"
@@ -98,12 +97,11 @@ class Auto(Mechanism):
         domain, budget = table.domain, table.ledger.remaining
         columns = workload.relative_weights((name,) for name in domain.attributes)
         shares, closure = measurement_shares(domain, columns), workload.downward_closure()
-        self._check_budget(table.ledger, min(shares.values()), closure)
         for clique, share in shares.items():
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
         fit = rough_fit(engine, domain, constraints, report)
         model, rest = fit(table.released), table.ledger.remaining - budget * sum(map(Fraction, self.scoring_shares))
-        least, growth = least_rho(table.ledger), TreeGrowth(domain, (constraint.clique for constraint in constraints))
+        growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
         candidates = [clique for clique in closure if len(clique) <= 2]
         weights = [Fraction(weight) / sum(map(Fraction, self.round_weights)) for weight in self.round_weights]
         for number, (scoring, weight) in enumerate(zip(self.scoring_shares, weights, strict=True)):
@@ -113,23 +111,11 @@ class Auto(Mechanism):
             if number == 0:
                 candidates = self._promising(closure, demands)
             most = self.max_cells * float(sum(weights[: number + 1])) ** 0.5
-            growth, batch = grown_batch(growth, demands, max_cells=most, rho=rest * weight, least=least)
+            growth, batch = grown_batch(growth, demands, max_cells=most, rho=rest * weight)
             for clique, rho in batch.items():
                 table.measure(clique, rho=rho)
             model = fit(without_noisy_interactions(domain, table.released), warm_start=model)
         return model
-
-    def _check_budget(self, ledger: PrivacyLedger, smallest_share: Fraction, closure: Sequence[Clique]) -> None:
-        """Refuse, before anything is paid for, a budget whose noise could not be drawn (`least_rho`)."""
-        # The n errors of a round have noise of n times the variance of one.
-        n_candidates = min(len(closure), max(self.max_candidates, sum(len(clique) <= 2 for clique in closure)))
-        scores = ledger.unit.marginal_l1**2 * Fraction(n_candidates, ledger.unit.marginal_l2_squared)
-        affordable = min(Fraction(self.one_way_share) * smallest_share, Fraction(min(self.scoring_shares)) / scores)
-        if ledger.remaining * affordable < least_rho(ledger):
-            raise ParameterError(
-                f"epsilon is {ledger.epsilon}; that is too little for auto with accounting "
-                f"{ledger.accounting.value!r}; give more, or accounting 'zcdp'"
-            )
 
     def _promising(self, closure: Sequence[Clique], demands: Mapping[Clique, Demand]) -> list[Clique]:
         """Small candidates, and the larger ones whose pairs depend most, as long as there is room."""

@@ -11,7 +11,6 @@ from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import BELIEVED
 from synthdp.derivation.numbers import LOOKING, SPIKES
 from synthdp.derivation.significance import significance
-from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.privacy.values.thresholds import partition_threshold
@@ -53,7 +52,7 @@ class Question:
     least_records: float | None
 
 
-def questions(budget: ColumnBudget, *, unit: PrivacyUnit, noise: Noise) -> tuple[Question, ...]:
+def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:
     """What learning one column asks, in order.
 
     Two of them may turn out not to be needed: "size", and "single values", whose budget "bins"
@@ -65,7 +64,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit, noise: Noise) -> tuple
         If the budget is so small that there is no such noise.
     """
     column, rho = budget.column, budget.rho
-    ask = _Asking(budget=budget, unit=unit, noise=noise)
+    ask = _Asking(budget=budget, unit=unit)
     if "levels" in column.parts:
         return (ask.values("levels", rho),)
     asked = []
@@ -91,19 +90,18 @@ class _Asking:
 
     budget: ColumnBudget
     unit: PrivacyUnit
-    noise: Noise
 
     def cells(self, about: About, rho: Fraction, deviations: float | None) -> Question:
         """A histogram, in which so many standard deviations stand out."""
         name = self.budget.column.name
-        event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit, noise=self.noise)
+        event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit)
         sigma = sqrt(event.sigma_squared)
         return self._question(about, rho, sigma, least=None if deviations is None else deviations * sigma)
 
     def values(self, about: About, rho: Fraction) -> Question:
         """Partition selection."""
         squared, delta = self.unit.marginal_l2_squared / (2 * rho), self.budget.delta
-        least = partition_threshold(self.noise, sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
+        least = partition_threshold(sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
         return self._question(about, rho, sqrt(squared), least=least, delta=delta)
 
     def tree(self, rho: Fraction) -> Question:

@@ -119,8 +119,7 @@ def expected_questions(
         If the budget is so small that there is no such noise.
     """
     budgets = _column_budgets(schema, ledger, domain_share)
-    noise = ledger.accounting.noise
-    return tuple(question for budget in budgets for question in questions(budget, unit=ledger.unit, noise=noise))
+    return tuple(question for budget in budgets for question in questions(budget, unit=ledger.unit))
 
 
 def expected_noise(

@@ -9,7 +9,6 @@ from numbers import Real
 from sys import float_info
 
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.privacy.noise.gaussian import Noise
 
 LARGEST_EPSILON = 1e9
 """Far beyond any protection; larger numbers are taken for mistakes."""
@@ -19,7 +18,7 @@ SMALLEST_RHO = 2.0**-70
 
 
 class Accounting(Enum):
-    """Which theorem turns epsilon and delta into a budget of rho, and so which noise is used.
+    """Which theorem turns epsilon and delta into a budget of rho.
 
     Both add up rho, also over events that are chosen in view of earlier answers: in zCDP
     [Whitehouse 2023, Feldman-Zrnic 2021], and in Gaussian DP, where rho is mu^2 / 2 [Smith-Thakurta
@@ -28,11 +27,6 @@ class Accounting(Enum):
 
     ZCDP = "zcdp"
     GDP = "gdp"
-
-    @property
-    def noise(self) -> Noise:
-        """The noise of all measurements."""
-        return Noise.ROUNDED if self is Accounting.GDP else Noise.DISCRETE
 
     @property
     def theorem(self) -> str:

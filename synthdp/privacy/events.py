@@ -14,7 +14,7 @@ from typing import final
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
-from synthdp.privacy.noise.gaussian import Noise
+from synthdp.privacy.noise.gaussian import GAUSSIAN, stddev_of_noise
 from synthdp.privacy.unit import PrivacyUnit
 
 
@@ -57,7 +57,7 @@ class Event(ABC):
         """Whether the event is a function of integers plus real Gaussian noise, which Gaussian DP asks for [DRS19].
 
         Rounding ``count + noise`` is a function of it, and the same as adding rounded noise because
-        counts are integers. The discrete Gaussian is close to that but no function of it.
+        counts are integers.
         """
 
     @abstractmethod
@@ -67,16 +67,19 @@ class Event(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class CountsEvent(Event):
-    """Gaussian noise of variance parameter ``sigma_squared`` on each of some counts.
+    """Gaussian noise of variance ``sigma_squared``, rounded to whole numbers, on each of some counts.
 
     A unit changes the counts by at most ``sensitivity_squared`` in squared L2 norm. Costs
-    ``sensitivity_squared / (2 sigma_squared)``: [CKS20, Thm. 14] for the discrete Gaussian, [BS16]
-    and post-processing for the rounded one.
+    ``sensitivity_squared / (2 sigma_squared)`` by [BS16, Prop. 1.6], rounding being post-processing.
     """
 
     sigma_squared: Fraction
     sensitivity_squared: int
-    noise: Noise = Noise.DISCRETE
+
+    @staticmethod
+    def sigma_squared_of(rho: Fraction, *, sensitivity_squared: int) -> Fraction:
+        """The variance of noise that costs exactly ``rho``."""
+        return sensitivity_squared / (2 * rho)
 
     @property
     def rho(self) -> Fraction:
@@ -85,10 +88,15 @@ class CountsEvent(Event):
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether the noise is the rounded one."""
-        return self.noise is Noise.ROUNDED
+        """Always."""
+        return True
 
-    def _described(self, event: str, mechanism: str, *, of: Mapping[str, object]) -> dict[str, object]:
+    @property
+    def stddev(self) -> float:
+        """Standard deviation of the noise on each count, in records, rounding included."""
+        return stddev_of_noise(self.sigma_squared)
+
+    def _described(self, event: str, *, of: Mapping[str, object], mechanism: str = GAUSSIAN) -> dict[str, object]:
         """The event for a certificate, with what it counts."""
         return {
             "event": event,
@@ -108,14 +116,15 @@ class MarginalEvent(CountsEvent):
     clique: Clique
 
     @classmethod
-    def costing(cls, rho: Fraction, *, clique: Clique, unit: PrivacyUnit, noise: Noise) -> "MarginalEvent":
+    def costing(cls, rho: Fraction, *, clique: Clique, unit: PrivacyUnit) -> "MarginalEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
-        return cls(clique=clique, sigma_squared=squared / (2 * rho), sensitivity_squared=squared, noise=noise)
+        variance = cls.sigma_squared_of(rho, sensitivity_squared=squared)
+        return cls(clique=clique, sigma_squared=variance, sensitivity_squared=squared)
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
-        return self._described("marginal", self.noise.value, of={"columns": list(self.clique)})
+        return self._described("marginal", of={"columns": list(self.clique)})
 
 
 @final
@@ -164,47 +173,32 @@ class SelectionEvent(Event):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class ScoresEvent(Event):
-    """Gaussian noise of variance parameter ``sigma_squared`` on the integer scores of all candidates.
+class ScoresEvent(CountsEvent):
+    """The integer scores of all candidates.
 
-    One record changes each of ``n_candidates`` scores by at most ``sensitivity``, hence their
-    vector by at most ``sqrt(n_candidates) sensitivity``; this is tight. Charging for
-    ``2 sensitivity`` because only the largest is looked at would be wrong: the maximum over many
-    candidates varies less than each of them does.
+    A unit changes each of ``n_candidates`` scores by at most ``sensitivity``, hence their vector by
+    at most ``sqrt(n_candidates) sensitivity``; this is tight. Charging for ``2 sensitivity`` because
+    only the largest is looked at would be wrong: the maximum over many candidates varies less than
+    each of them does.
     """
 
     score: str
     n_candidates: int
-    sigma_squared: Fraction
     sensitivity: int
-    noise: Noise
 
     @classmethod
-    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int, noise: Noise) -> "ScoresEvent":
+    def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: int) -> "ScoresEvent":
         """The event that costs exactly ``rho``."""
-        sigma_squared = n_candidates * sensitivity**2 / (2 * rho)
+        squared = n_candidates * sensitivity**2
         return cls(
-            score=score, n_candidates=n_candidates, sigma_squared=sigma_squared, sensitivity=sensitivity, noise=noise
+            score=score,
+            n_candidates=n_candidates,
+            sensitivity=sensitivity,
+            sigma_squared=cls.sigma_squared_of(rho, sensitivity_squared=squared),
+            sensitivity_squared=squared,
         )
-
-    @property
-    def rho(self) -> Fraction:
-        """Cost in zCDP."""
-        return self.n_candidates * self.sensitivity**2 / (2 * self.sigma_squared)
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Whether the noise is the rounded one."""
-        return self.noise is Noise.ROUNDED
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
-        return {
-            "event": "scores",
-            "mechanism": self.noise.value,
-            "score": self.score,
-            "n_candidates": self.n_candidates,
-            "sigma": float(self.sigma_squared) ** 0.5,
-            "sensitivity": self.sensitivity,
-            "rho": float(self.rho),
-        }
+        scored = {"score": self.score, "n_candidates": self.n_candidates, "sensitivity": self.sensitivity}
+        return self._described("scores", of=scored)

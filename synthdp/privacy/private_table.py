@@ -16,7 +16,7 @@ from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.exact import exponential_mechanism
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, gaussian_noise
+from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -88,14 +88,14 @@ class PrivateTable:
     def measure(
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
     ) -> LinearMeasurement:
-        """Release one marginal with Gaussian noise (`Accounting.noise`), at a cost of exactly ``rho``.
+        """Release one marginal with Gaussian noise, rounded to whole numbers, at a cost of exactly ``rho``.
 
         Parameters
         ----------
         clique
             Attributes, each once; the empty clique asks for the total.
         rho
-            Cost, above 0; the noise has parameter sigma^2 = ``sensitivity^2 / (2 rho)``.
+            Cost, above 0; the noise has variance ``sensitivity^2 / (2 rho)``, and 1/12 more from rounding.
         coarsening
             Public merging of levels before counting.
 
@@ -105,19 +105,17 @@ class PrivateTable:
             If the ledger has less than ``rho`` left; the records are not touched then.
         ParameterError
             If an attribute is unknown or repeats, the marginal has too many cells, or ``rho`` is
-            not above 0 or so small that the noise would not fit into int64.
+            not above 0 or so small that the noise would not fit into int64 (`MAX_SIGMA_SQUARED`).
         """
         names = self._checked(clique)
         shape = self._shape(names, coarsening)
         merging = _restricted(coarsening, names)
-        kind = self._ledger.accounting.noise
-        event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit, noise=kind)
+        event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit)
         self._pay(event)
-        noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
+        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
         (counts,) = self._counts([names], merging)
-        values = counts + noise.reshape(shape)
-        stddev = kind.variance(event.sigma_squared) ** 0.5
-        measurement = LinearMeasurement(names, values.astype(np.float64), stddev, merging)
+        values = add_noise(counts, noise.reshape(shape))
+        measurement = LinearMeasurement(names, values.astype(np.float64), event.stddev, merging)
         self._released.append(measurement)
         return measurement
 
@@ -169,7 +167,7 @@ class PrivateTable:
         score
             The errors to release.
         rho
-            Cost, above 0: each of k scores gets noise of parameter sigma^2 = ``k sensitivity^2 / (2 rho)``.
+            Cost, above 0: each of k scores gets noise of variance ``k sensitivity^2 / (2 rho)``.
 
         Raises
         ------
@@ -179,24 +177,17 @@ class PrivateTable:
         names = self._candidates(candidates, score)
         if len(set(names)) < len(names):
             raise ParameterError("candidates: one repeats; name each once")
-        kind = self._ledger.accounting.noise
         event = ScoresEvent.costing(
-            exact_rho(rho),
-            score=score.name,
-            n_candidates=len(names),
-            sensitivity=self._ledger.unit.marginal_l1,
-            noise=kind,
+            exact_rho(rho), score=score.name, n_candidates=len(names), sensitivity=self._ledger.unit.marginal_l1
         )
         self._pay(event)
-        noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=len(names), randomness=self._randomness)
-        errors = self._errors(names, score)
-        return {
-            clique: score.noisy(clique, score.whole_records(error) + int(extra))
-            for clique, error, extra in zip(names, errors, noise, strict=True)
-        }
+        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=len(names), randomness=self._randomness)
+        errors = np.array([score.whole_records(error) for error in self._errors(names, score)], dtype=np.int64)
+        noisy = add_noise(errors, noise)
+        return {clique: score.noisy(clique, int(error)) for clique, error in zip(names, noisy, strict=True)}
 
     def _pay(self, event: MarginalEvent | ScoresEvent) -> None:
-        if event.sigma_squared > MAX_SIGMA_SQUARED[event.noise]:
+        if event.sigma_squared > MAX_SIGMA_SQUARED:
             raise ParameterError(f"rho is {float(event.rho)}; that is too little for a measurement")
         self._ledger.charge(event)
 

@@ -8,6 +8,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
@@ -80,10 +81,8 @@ def privacy_certificate(
 
 def _mechanisms(ledger: PrivacyLedger) -> str:
     """The kinds of noise and selection that a ledger can pay for."""
-    gaussian = ledger.accounting.noise.value
-    return (
-        gaussian if ledger.accounting is Accounting.GDP else f"{gaussian}, discrete Laplace and exponential mechanism"
-    )
+    others = "" if ledger.accounting is Accounting.GDP else ", discrete Laplace and exponential mechanism"
+    return GAUSSIAN + others
 
 
 def cautions(*, epsilon: float, delta: float) -> list[str]:

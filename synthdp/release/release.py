@@ -72,14 +72,7 @@ class Release:
             epsilon=epsilon,
             delta=delta,
             adjacency=as_adjacency(adjacency),
-            accounting=settled_accounting(
-                self._mechanism,
-                accounting,
-                not is_gaussian(self._schema),
-                epsilon=epsilon,
-                delta=delta,
-                max_rows=max_rows_per_unit,
-            ),
+            accounting=settled_accounting(self._mechanism, accounting, not is_gaussian(self._schema)),
             max_rows_per_unit=max_rows_per_unit,
             unit_column=unit,
             failure_delta=delta * domain_share if takes_thresholds(self._schema) else 0.0,
@@ -102,7 +95,7 @@ class Release:
     def _check_questions(self) -> None:
         """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
         for budget in column_budgets(self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta):
-            questions(budget, unit=self._ledger.unit, noise=self._ledger.accounting.noise)
+            questions(budget, unit=self._ledger.unit)
 
     def of(
         self,

@@ -12,9 +12,6 @@ from synthdp.selection.mechanism import Mechanism
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
-SMALLEST_GDP_BUDGET = 1e-4
-"""Rho below which zCDP is used unless asked otherwise: its discrete noise may be as large as need be."""
-
 MAX_DOMAIN_SHARE = 0.95
 """Something must be left of the budget to measure the table with; a twentieth still measures it roughly."""
 
@@ -40,34 +37,13 @@ def as_adjacency(adjacency: str | Adjacency) -> Adjacency:
         raise ParameterError(f"adjacency is {adjacency!r}; give {names}") from None
 
 
-def default_accounting(mechanism: Mechanism, *, epsilon: float, delta: float, max_rows: int) -> Accounting:
-    """The accounting that a mechanism is meant for, as far as the budget allows for its noise.
-
-    Noise grows in proportion to ``max_rows``, the most rows of a unit.
-    """
-    wanted = mechanism.default_accounting
-    if wanted is Accounting.GDP and wanted.rho(epsilon=epsilon, delta=delta) < SMALLEST_GDP_BUDGET * max_rows**2:
-        return Accounting.ZCDP
-    return wanted
-
-
-def settled_accounting(
-    mechanism: Mechanism,
-    accounting: str | Accounting | None,
-    has_trees: bool,
-    *,
-    epsilon: float,
-    delta: float,
-    max_rows: int,
-) -> Accounting:
+def settled_accounting(mechanism: Mechanism, accounting: str | Accounting | None, has_trees: bool) -> Accounting:
     """The accounting, asked for or by default, that a recipe and a schema, with PrivTree or without, allow.
 
     Raises `ParameterError` if Gaussian DP is asked for something that is not Gaussian.
     """
-    if accounting is None and has_trees:
-        return Accounting.ZCDP
     if accounting is None:
-        return default_accounting(mechanism, epsilon=epsilon, delta=delta, max_rows=max_rows)
+        return Accounting.ZCDP if has_trees else mechanism.default_accounting
     asked = as_accounting(accounting)
     if asked is Accounting.GDP and not mechanism.is_gaussian:
         raise ParameterError(

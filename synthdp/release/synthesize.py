@@ -68,8 +68,7 @@ def synthesize(
     accounting
         The theorem behind the guarantee: ``"zcdp"``, or ``"gdp"`` (Gaussian DP), which gives the
         same guarantee for 4 to 10 % less noise but suits recipes with Gaussian noise only. By
-        default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`), but
-        ``"zcdp"`` for budgets so small that the noise of ``"gdp"`` might be too large to be drawn.
+        default the mechanism's own (``"gdp"`` for ``"auto"``, see `Mechanism.default_accounting`).
     unit
         Column that tells persons apart, to protect each person with all rows; by default each
         row is protected by itself. It is no column of the result.

@@ -10,8 +10,6 @@ import numpy as np
 from synthdp.cliques import Clique, subsets
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
-from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares
@@ -75,26 +73,15 @@ def noisy_demands(
     return demands
 
 
-def least_rho(ledger: PrivacyLedger) -> Fraction:
-    """The least that a measurement may cost: noise has to stay small enough to be drawn."""
-    return Fraction(ledger.unit.marginal_l2_squared, 2 * MAX_SIGMA_SQUARED[ledger.accounting.noise])
-
-
 def grown_batch(
-    growth: TreeGrowth,
-    demands: Mapping[Clique, Demand],
-    *,
-    max_cells: float,
-    rho: Fraction,
-    least: Fraction = Fraction(0),
+    growth: TreeGrowth, demands: Mapping[Clique, Demand], *, max_cells: float, rho: Fraction
 ) -> tuple[TreeGrowth, dict[Clique, Fraction]]:
     """The batch to measure with ``rho``, the best candidates first, as long as the junction tree stays small.
 
     What a candidate's error exceeds that of a marginal inside of it by, at right angles, is all
     that it adds once the smaller one is measured. Candidates whose first return is below the
     marginal return of the batch would get nothing and are left out (`water_filled`). Without
-    any demand, the columns are measured once more. Parts below ``least`` (`least_rho`) are left out, but
-    for the largest.
+    any demand, the columns are measured once more.
 
     Returns
     -------
@@ -117,7 +104,5 @@ def grown_batch(
     parts = {clique: Fraction(share) for clique, share in zip(chosen, shares, strict=True) if share > 0}
     if not parts:
         parts = measurement_shares(growth.domain, {(name,): 1.0 for name in growth.domain.attributes})
-    smallest = min(least / rho * sum(parts.values()), max(parts.values()))
-    parts = {clique: part for clique, part in parts.items() if part >= smallest}
     total = sum(parts.values())
     return growth, {clique: rho * part / total for clique, part in parts.items()}

@@ -290,7 +290,11 @@ SHOWN = {
         " epsilon ",
         "error bounds       95 % bounds on the L1 error of 3 marginals",
     ],
-    "gaussian": ["rho (zCDP) ", "unbiased estimates standard deviations of 3 marginals: ", "discrete Gaussian"],
+    "gaussian": [
+        "rho (zCDP) ",
+        "unbiased estimates standard deviations of 3 marginals: ",
+        "Gaussian, rounded to the nearest integer",
+    ],
 }
 
 

@@ -199,8 +199,8 @@ def halve_the_threshold(monkeypatch):
 def take_a_fifth_of_the_noise(monkeypatch):
     original = private_values.gaussian_noise
 
-    def gaussian_noise(noise, *, sigma_squared, **rest):
-        return original(noise, sigma_squared=sigma_squared / 25, **rest)
+    def gaussian_noise(*, sigma_squared, **rest):
+        return original(sigma_squared=sigma_squared / 25, **rest)
 
     monkeypatch.setattr(private_values, "gaussian_noise", gaussian_noise)
 

@@ -20,7 +20,6 @@ from synthdp.inference.engines.generative_network import GenerativeNetworkEstima
 from synthdp.inference.engines.graphical_model import DirectEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
 from synthdp.privacy.events import ScoresEvent, SelectionEvent
-from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.unit import Adjacency
 from synthdp.release import registry
 from synthdp.release.registry import MECHANISMS, mechanism_named
@@ -100,7 +99,6 @@ def test_selecting_k_by_peeling_is_as_noisy_as_rap_says(n_candidates, k):
         score="",
         n_candidates=n_candidates,
         sensitivity=Adjacency.ADD_REMOVE.marginal_l1,
-        noise=Noise.DISCRETE,
     )
     gumbel = pi / sqrt(6) * 2 / float(peeled.epsilon)  # the exponential mechanism is Gumbel noise and a maximum
     assert gumbel == pytest.approx(pi / sqrt(6) * sqrt(k / (2 * rho)))

@@ -9,9 +9,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
 from itertools import count
-from math import floor, isqrt, log, sqrt
+from math import log, sqrt
 from random import Random
 
 import numpy as np
@@ -90,23 +89,6 @@ def to_decimal(x: Fraction) -> Decimal:
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-@lru_cache
-def magnitude_cdf(sigma_squared: Fraction, digits: int = DIGITS) -> tuple[Decimal, ...]:
-    """``P(|X| <= k)`` of the discrete Gaussian for k = 0, 1, .., to about ``digits`` digits; the last is 1."""
-    with localcontext() as context:
-        context.prec = digits + 20
-        reach = 2 + isqrt(int(2 * sigma_squared * (digits + 10) * 3))  # exp(-reach^2 / 2 sigma^2) < 10^-(digits + 10)
-        rate = to_decimal(1 / (2 * sigma_squared))
-        total, partial = Decimal(0), []
-        step, square = (-rate).exp(), (-2 * rate).exp()
-        weight, ratio = Decimal(1), step
-        for k in range(reach + 1):
-            total += weight if k == 0 else 2 * weight
-            partial.append(total)
-            weight, ratio = weight * ratio, ratio * square
-        return tuple(p / total for p in partial)
-
-
 def invert_bits(cdf: Sequence[Decimal], bits: str) -> int:
     """The k with ``F(k-1) <= 0.bits < F(k)``; refuses bit strings that end too close to a step."""
     with localcontext() as context:
@@ -132,13 +114,6 @@ def bits_at_step(cdf: Sequence[Decimal], k: int, n_bits: int, distance: int) -> 
     with localcontext() as context:
         context.prec = DIGITS + 20
         return format(int(cdf[k] * 2**n_bits) + distance, f"0{n_bits}b")
-
-
-def discrete_gaussian_pmf(sigma: float, reach: int) -> np.ndarray:
-    """Probabilities of ``-reach .. reach`` in floating point, normalised over all integers that matter."""
-    far = int(reach + 12 * sigma + 10)
-    weights = np.exp(-0.5 * (np.arange(-far, far + 1) / sigma) ** 2)
-    return (weights / weights.sum())[far - reach : far + reach + 1]
 
 
 def rounded_gaussian_pmf(sigma: float, reach: int) -> np.ndarray:
@@ -175,15 +150,6 @@ def cks_discrete_laplace(t: int, random: Random) -> int:
         negative, magnitude = random.randrange(2), u + t * v
         if not (negative and magnitude == 0):
             return -magnitude if negative else magnitude
-
-
-def cks_discrete_gaussian(sigma_squared: Fraction, random: Random) -> int:
-    """Algorithm 3."""
-    t = isqrt(floor(sigma_squared)) + 1
-    while True:
-        y = cks_discrete_laplace(t, random)
-        if cks_bernoulli_exp((abs(y) - sigma_squared / t) ** 2 / (2 * sigma_squared), random):
-            return y
 
 
 # Statistical tests: each gives a p-value, valid far into the tail
@@ -228,11 +194,11 @@ def p_same_distribution(first: np.ndarray, second: np.ndarray) -> float:
     return float(stats.chi2.sf(((a - expected) ** 2 / (expected * (1 - share))).sum(), max(len(a) - 1, 1)))
 
 
-def gaussian_p_values(draws: np.ndarray, sigma: float, *, rounded: bool = False) -> dict[str, float]:
-    """Every test of the discrete Gaussian, or of the rounded one: fit, mean, variance, symmetry, neighbours, tail."""
+def gaussian_p_values(draws: np.ndarray, sigma: float) -> dict[str, float]:
+    """Every test of the rounded Gaussian: fit, mean, variance, symmetry, neighbours, tail."""
     n = draws.size
-    # The discrete one is sigma-subgaussian [CKS20, Cor. 17]; rounding adds at most 1/2 [Hoeffding].
-    p = {"mean": min(1.0, 2 * np.exp(-0.5 * n * (draws.mean() / (sigma + rounded / 2)) ** 2))}
+    # A Gaussian is sigma-subgaussian; rounding adds at most 1/2 [Hoeffding].
+    p = {"mean": min(1.0, 2 * np.exp(-0.5 * n * (draws.mean() / (sigma + 0.5)) ** 2))}
     p["symmetry"] = p_binomial(int((draws > 0).sum()), int((draws != 0).sum()), 0.5)
     if sigma > 1000:
         edges = np.rint(stats.norm.ppf(np.linspace(0, 1, 201)[1:-1]) * sigma) + 0.5
@@ -245,7 +211,7 @@ def gaussian_p_values(draws: np.ndarray, sigma: float, *, rounded: bool = False)
         variance, kurtosis, tail = sigma**2, 3.0, stats.norm.sf((np.ceil(4 * sigma) - 0.5) / sigma) * 2
     else:
         reach = int(6 * sigma) + 2
-        pmf = (rounded_gaussian_pmf if rounded else discrete_gaussian_pmf)(sigma, reach)
+        pmf = rounded_gaussian_pmf(sigma, reach)
         k = np.arange(-reach, reach + 1)
         inside = draws[np.abs(draws) <= reach] + reach
         p["fit"] = p_chi_squared(np.bincount(inside, minlength=2 * reach + 1), pmf / pmf.sum())

@@ -30,9 +30,9 @@ def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.Z
         exponents.append([gap * per_unit for gap in gaps])
         return select(gaps, per_unit, randomness)
 
-    def record_noise(noise, *, sigma_squared, size, randomness):
-        draws.append((noise, sigma_squared, size))
-        return draw(noise, sigma_squared=sigma_squared, size=size, randomness=randomness)
+    def record_noise(*, sigma_squared, size, randomness):
+        draws.append((sigma_squared, size))
+        return draw(sigma_squared=sigma_squared, size=size, randomness=randomness)
 
     with monkeypatch.context() as patch:
         patch.setattr(private_table, "exponential_mechanism", record_selection)
@@ -60,7 +60,7 @@ def audit(rows, other, adjacency, requests, monkeypatch, accounting=Accounting.Z
             if max(moves) - min(moves) > event.epsilon:
                 found.add("a selection is not epsilon-bounded-range")
             continue
-        if next(noise) != (accounting.noise, event.sigma_squared, np.size(cells(answer))):
+        if next(noise) != (event.sigma_squared, np.size(cells(answer))):
             found.add("the noise is not what the event says")
         if isinstance(event, MarginalEvent):
             truths = [exact(answer.clique, r, answer.coarsening) for r in (rows, other)]
@@ -238,7 +238,7 @@ def take_half_the_noise(monkeypatch):
             patch.setattr(
                 private_table,
                 "gaussian_noise",
-                lambda noise, *, sigma_squared, **rest: draw(noise, sigma_squared=sigma_squared / 4, **rest),
+                lambda *, sigma_squared, **rest: draw(sigma_squared=sigma_squared / 4, **rest),
             )
             return original(self, clique, rho=rho, coarsening=coarsening)
 

@@ -13,7 +13,6 @@ from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent
-from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import PrivacyUnit
@@ -59,9 +58,7 @@ def test_a_bad_rho_costs_nothing_and_touches_nothing(rho):
 def test_a_request_beyond_the_budget_never_reaches_the_records(adjacency):
     table = untouchable(adjacency)
     table.ledger.charge(
-        MarginalEvent.costing(
-            table.ledger.budget - 1, clique=("a",), unit=PrivacyUnit(adjacency=adjacency), noise=Noise.DISCRETE
-        )
+        MarginalEvent.costing(table.ledger.budget - 1, clique=("a",), unit=PrivacyUnit(adjacency=adjacency))
     )
     before = table.ledger.events
     for request in requests(table):
@@ -93,7 +90,7 @@ def test_gaussian_dp_charges_first_too_and_refuses_selections():
         with pytest.raises(BudgetExceededError):
             request(table.ledger.budget + Fraction(1, 1 << 70))
         with pytest.raises(ParameterError, match="too little"):
-            request(Fraction(1, 10**11))  # the rounded noise ends at sigma = 100,000
+            request(Fraction(1, 1 << 102))  # the noise ends at sigma = 2^50
     assert table.ledger.spent == 0
 
 

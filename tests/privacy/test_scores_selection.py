@@ -25,10 +25,8 @@ from oracles.privacy import Seeded, failed, gaussian_p_values, p_binomial, p_chi
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.gaussian import Noise
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
@@ -80,7 +78,7 @@ def test_score_sensitivity_is_exact(rows, row, numbers, at, merged):
         neighbours[Adjacency.REPLACE_ONE] = [row if i == at % len(rows) else old for i, old in enumerate(rows)]
     for adjacency, other in neighbours.items():
         event = ScoresEvent.costing(
-            Fraction(1), score="s", n_candidates=len(CLIQUES), sensitivity=adjacency.marginal_l1, noise=Noise.ROUNDED
+            Fraction(1), score="s", n_candidates=len(CLIQUES), sensitivity=adjacency.marginal_l1
         )
         moves = []
         for clique in CLIQUES:
@@ -190,12 +188,12 @@ def test_noisy_scores_have_the_noise_of_their_event(adjacency, accounting):
     noisy = table.scores(cliques, score=score, rho=Fraction(50))
     (event,) = table.ledger.events
     assert list(noisy) == cliques
-    assert (table.ledger.spent, event.noise) == (50, accounting.noise)
+    assert table.ledger.spent == 50
     assert event.sigma_squared == Fraction(len(cliques) * adjacency.marginal_l1**2, 100)
     draws = np.array(list(noisy.values())) - 5
-    sigma, rounded = float(event.sigma_squared) ** 0.5, accounting is Accounting.GDP
-    assert not failed(gaussian_p_values(draws.astype(np.int64), sigma, rounded=rounded))
-    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws.astype(np.int64), sigma * 1.3, rounded=rounded)))
+    sigma = float(event.sigma_squared) ** 0.5
+    assert not failed(gaussian_p_values(draws.astype(np.int64), sigma))
+    assert {"fit", "variance"} <= set(failed(gaussian_p_values(draws.astype(np.int64), sigma * 1.3)))
 
 
 @EITHER

@@ -17,7 +17,7 @@ from synthdp.errors import ParameterError
 from synthdp.privacy import private_table
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.gaussian import Noise
+from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -116,11 +116,9 @@ def test_marginals_move_by_exactly_what_their_event_says_at_most(accounting, max
 
 @SEVERAL
 def test_histograms_claim_what_marginals_do(max_rows):
-    event = HistogramEvent.costing(
-        Fraction(1, 7), column="a", of="values", n_cells=9, unit=person(max_rows), noise=Noise.DISCRETE
-    )
+    event = HistogramEvent.costing(Fraction(1, 7), column="a", of="values", n_cells=9, unit=person(max_rows))
     assert (event.rho, event.sensitivity_squared) == (Fraction(1, 7), max_rows**2)
-    assert (event.delta, event.is_gaussian) == (0, False)
+    assert (event.delta, event.is_gaussian) == (0, True)
 
 
 SCORES = {
@@ -206,7 +204,7 @@ def test_with_the_same_noise_two_tables_differ_by_what_the_person_adds(rows, ext
 # The certificate
 
 
-def partition(own, noise=Noise.DISCRETE):
+def partition(own):
     return PartitionEvent(
         column="a",
         of="values",
@@ -214,19 +212,14 @@ def partition(own, noise=Noise.DISCRETE):
         sensitivity_squared=1,
         threshold=40,
         failure_probability=own,
-        noise=noise,
     )
 
 
 @EITHER
 def test_the_certificate_says_unit_rows_and_deltas(accounting):
     book = ledger(accounting=accounting, max_rows_per_unit=4, unit_column="patient", failure_delta=2e-7)
-    book.charge(partition(book.failure_delta / 4, accounting.noise))
-    book.charge(
-        HistogramEvent.costing(
-            Fraction(1, 100), column="b", of="decimals", n_cells=17, unit=book.unit, noise=accounting.noise
-        )
-    )
+    book.charge(partition(book.failure_delta / 4))
+    book.charge(HistogramEvent.costing(Fraction(1, 100), column="b", of="decimals", n_cells=17, unit=book.unit))
     statement = privacy_certificate(ledger=book, randomness=SystemRandomness(), release={"max_rows_per_unit": 1})
     assert json.loads(json.dumps(statement, allow_nan=False)) == statement
     assert statement["max_rows_per_unit"] == 4
@@ -246,7 +239,7 @@ def test_the_certificate_says_unit_rows_and_deltas(accounting):
     assert first["rho"] == float(Fraction(1, 100)) == second["rho"]
     assert (second["event"], second["of"], second["n_cells"]) == ("histogram", "decimals", 17)
     assert second["sensitivity_l2_squared"] == 16
-    assert {accounting.noise.value} == {event["mechanism"].split(", counts")[0] for event in (first, second)}
+    assert {GAUSSIAN} == {event["mechanism"].split(", counts")[0] for event in (first, second)}
 
 
 @pytest.mark.parametrize("column", [None, "", "person"])

@@ -86,7 +86,9 @@ def test_it_names_the_theorem_and_the_noise_of_its_accounting():
     ledger, gdp = gdp_certificate()
     assert zcdp["accounting"]["currency"] == "zcdp"
     assert "zCDP" in zcdp["accounting"]["theorem"]
-    assert zcdp["noise"]["kind"].startswith("discrete Gaussian, discrete Laplace and exponential mechanism")
+    assert zcdp["noise"]["kind"].startswith(
+        "Gaussian, rounded to the nearest integer, discrete Laplace and exponential mechanism"
+    )
     assert gdp["guarantee"] == "(1, 1e-09)-differential privacy"
     assert gdp["accounting"]["currency"] == "gdp"
     assert "Gaussian DP" in gdp["accounting"]["theorem"]

@@ -1,43 +1,37 @@
-r"""Exact Gaussian noise on integers, vectorised: the discrete Gaussian [CKS20] and the rounded one.
+r"""Exact Gaussian noise on integers: a real Gaussian number, rounded to the nearest integer; vectorised.
 
-Discrete: ``P(X = x) = exp(-x^2 / (2 sigma^2)) / Z`` over all integers x, for a rational sigma^2.
+Rounding is post-processing. For an integer count c, ``round(c + G) = c + round(G)``: adding this
+noise is the Gaussian mechanism followed by rounding, and every theorem on the Gaussian mechanism
+holds for it, of zCDP [BS16] as of Gaussian DP [DRS19], at every sigma.
 
-Up to sigma = 10,000: inversion of the distribution of ``|X|`` (see `synthdp.privacy.noise.exact`),
-with a random sign. The bounds on its distribution function are proven as follows.
+X = round(G) has ``F(k) = P(|X| <= k) = erf((k + 1/2) / (sigma sqrt 2))``. Everything below decides as
+infinitely many fair bits and real arithmetic would (see `synthdp.privacy.noise.exact`); floating
+point answers only where a proven bound on its error says that it must be right, and uses only
+operations that IEEE 754 rounds correctly: ``+ - * /`` and the square root, no function of libm.
 
-- Weights. In fixed point of ``width`` bits, ``exp(-1/(2 sigma^2))`` is bracketed by `exp_bounds`.
-  From it come ``r_k = exp(-(2k+1)/(2 sigma^2))`` and ``w_{k+1} = w_k r_k``, each product rounded
-  down for the lower and up for the upper bracket. All true values lie in [0, 1] and multiplication
-  of non-negative numbers is monotone, so the brackets hold by induction.
-- Tail. The ratios r_k fall, hence ``w_K + w_{K+1} + .. <= w_K / (1 - r_K)``. The table stops at the
-  first K >= 1 for which twice that upper bound is below one unit of the last bit asked for, and the
-  normaliser's upper bound includes it. So ``Z_lower <= Z <= Z_upper``.
-- Distribution function. ``F(k) = (w_0 + 2 w_1 + .. + 2 w_k) / Z`` is bracketed by the quotient of
-  the lower partial sum and Z_upper, rounded down, and of the upper partial sum and Z_lower,
-  rounded up.
+Up to sigma = 8,192: inversion of F, with a random sign. A table brackets F within 2^-40 (`_table_of_erf`
+has the proof). A table over the first 16 bits of a draw (a sign, then 15 bits of the uniform
+number) already knows the answer wherever no bracket meets the cell of numbers that begin with them.
+The other draws extend the *same* prefix to 63 bits, and those that then lie within a bracket, or
+beyond the table, extend it further and are decided by `erf_bounds` in integers. Nothing is drawn
+anew, so the distribution stays exact.
 
-If a uniform number falls beyond the last entry, no finite table decides it and the general path
-draws more bits and builds a longer one; that happens less than once in 2^60 draws.
+Above: a cell first, then a place in it. With B = 2^b, G / B is Gaussian with parameter sigma / B, so the
+table draws j = round(G / B) exactly, for the b that brings sigma / B to 64 .. 128. Given j,
+``G = B (j - 1/2 + v)`` for a v in [0, 1) of density proportional to ``exp(-gamma(v))``,
 
-Most draws never need 64 bits: a table over the first 16 bits (a sign, then 15 bits of the uniform
-number) already knows the answer wherever no step of F falls inside the cell. The other cells
-extend the *same* prefix, so nothing is redrawn and the distribution stays exact.
+    gamma(v) = ((j - 1/2 + v)^2 - max(|j| - 1/2, 0)^2) / (2 (sigma / B)^2)  >=  0.
 
-Rounded: X is a real Gaussian number of variance sigma^2, rounded to the nearest integer, so
-``P(|X| <= k) = erf((k + 1/2) / (sigma sqrt 2))``, drawn by the same inversion. Its 63-bit table
-comes from floating-point erf, whose error is below 2^-50, with a margin of 2^-40 on either side;
-within the margin, and beyond the end of the table, `erf_bounds` decides in integers.
-
-Above sigma = 10,000 (discrete): rejection from the discrete Laplace distribution [CKS20, Alg. 3]. Each
-``Bernoulli(exp(-gamma))`` is decided in floating point only if the uniform number keeps a distance
-of 2^-40 from the computed exp(-gamma), whose error is below 2^-48; else exactly, in integers.
+So v is uniform, and kept with probability ``exp(-gamma(v))``, else drawn anew for the same j. Then
+``X = floor(G + 1/2) = B j - B/2 + floor(B v + 1/2)`` takes the first b + 1 bits of v. Whether v is
+kept: as ``1 - gamma <= exp(-gamma) <= 1 - gamma + gamma^2 / 2``, 16 bits of a second uniform number
+mostly decide; else both numbers get more bits (`_is_kept`). That is once in some 20,000 draws.
 """
 
 from collections.abc import Callable, Sequence
-from enum import Enum
 from fractions import Fraction
 from functools import lru_cache, partial
-from math import erf
+from math import isqrt, pi, sqrt
 from typing import NamedTuple, final
 
 import numpy as np
@@ -45,78 +39,85 @@ from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
 from synthdp.privacy.noise.exact import Bounds, erf_bounds, exp_bounds, invert
-from synthdp.privacy.noise.laplace import IntArray, bernoulli_exp_many, discrete_laplace
+from synthdp.privacy.noise.laplace import IntArray
 from synthdp.privacy.noise.randomness import Randomness
 
+GAUSSIAN = "Gaussian, rounded to the nearest integer"
+"""The noise in words, for the certificate."""
 
-class Noise(Enum):
-    """Which Gaussian noise, on integers, an event has."""
+MAX_SIGMA_SQUARED = 1 << 100
+"""Sigma up to 2^50: ten bits below `MAX_COUNT`, so that the limits of int64 are never seen in practice."""
 
-    DISCRETE = "discrete Gaussian"
-    ROUNDED = "Gaussian, rounded to the nearest integer"
+MAX_COUNT = 1 << 60
+"""Largest count and largest noisy count: with noise of up to 2^62 + 2^43, sums stay within int64."""
 
-    def variance(self, sigma_squared: Fraction) -> float:
-        """Upper bound on the variance for a parameter ``sigma_squared``, tight from sigma = 1 on [CKS20]."""
-        return float(sigma_squared) + (1 / 12 if self is Noise.ROUNDED else 0.0)
+MAX_TABLE_SIGMA_SQUARED = 1 << 26
+"""Sigma up to 8,192: beyond, searching a longer table takes longer than drawing a place in a cell."""
 
+_CELL_SIGMA = 64
+"""Least sigma / B: 16 bits then decide all but about 1 / (6 * 64^2) of the draws, and the table is small."""
 
-TABLE_MAX_SIGMA_SQUARED = 10**8
-MAX_SIGMA_SQUARED = {Noise.DISCRETE: 2**80, Noise.ROUNDED: 10**10}
-"""Beyond, counts would not fit into int64, or a table into memory."""
 _BLOCK = 1 << 16
+"""Draws at a time: they stay in the processor's cache."""
+
 _UNDECIDED = np.iinfo(np.int32).max
+"""Marks what 16 bits do not decide; no magnitude in a table is as large."""
+
+_MARGIN = 2.0**-40
+"""Taken off either side of what floating point says; `_table_of_erf` errs by 2^-43, gamma by 2^-41."""
+
+_MAX_Z = 5.25
+"""The tables end here: ``1 - erf(5.25) < 2^-42`` is within the margin, and exact arithmetic decides what is beyond."""
 
 
-def gaussian_noise(noise: Noise, *, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
-    """Independent Gaussian noise on integers, int64, shape ``(size,)``.
+def gaussian_noise(*, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    """Independent Gaussian noise, rounded to whole numbers; int64, shape ``(size,)``.
+
+    Exact between -2^61 and 2^61. Beyond, which happens with a probability below 2^-1,000,000, it is some
+    number of the right sign beyond 2^61 and below 2^62 + 2^43: `add_noise` makes them equal.
 
     Raises
     ------
     ParameterError
-        If ``sigma_squared`` is not above 0, or above `MAX_SIGMA_SQUARED` for this noise.
+        If ``sigma_squared`` is not above 0, or above `MAX_SIGMA_SQUARED`.
     """
-    if not 0 < sigma_squared <= MAX_SIGMA_SQUARED[noise]:
-        most = f"{float(MAX_SIGMA_SQUARED[noise]):.3g}"
-        raise ParameterError(f"sigma^2 is {float(sigma_squared):.3g}; it must be above 0 and at most {most}")
-    tabled = noise is Noise.ROUNDED or sigma_squared <= TABLE_MAX_SIGMA_SQUARED
-    draw = partial(_from_table, noise) if tabled else _by_rejection
+    if not 0 < sigma_squared <= MAX_SIGMA_SQUARED:
+        limit = f"it must be above 0 and at most {float(MAX_SIGMA_SQUARED):.3g}"
+        raise ParameterError(f"sigma^2 is {float(sigma_squared):.3g}; {limit}")
+    draw = _from_table if sigma_squared <= MAX_TABLE_SIGMA_SQUARED else _from_cells
     blocks = [draw(Fraction(sigma_squared), min(_BLOCK, size - start), randomness) for start in range(0, size, _BLOCK)]
     return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
 
 
-@lru_cache(maxsize=4)
-def magnitude_bounds(sigma_squared: Fraction, bits: int) -> Bounds:
-    """Bounds on ``2^bits P(|X| <= k)`` for k = 0, 1, .. (the module's text has the proof)."""
-    width = bits + 2 * int(4 + sigma_squared).bit_length() + 48
-    one = 1 << width
-    step_lower, step_upper = exp_bounds(1 / (2 * sigma_squared), width)
-    square_lower, square_upper = step_lower**2 >> width, (step_upper**2 >> width) + 1
-    lower, upper, ratio_lower, ratio_upper = one, one, step_lower, step_upper
-    below, above = [one], [one]
-    while True:
-        lower, upper = lower * ratio_lower >> width, (upper * ratio_upper >> width) + 1
-        ratio_lower, ratio_upper = ratio_lower * square_lower >> width, (ratio_upper * square_upper >> width) + 1
-        tail = -(-(2 * upper << width) // (one - ratio_upper)) if ratio_upper < one else one << bits
-        if tail < one >> bits:
-            break
-        below.append(below[-1] + 2 * lower)
-        above.append(above[-1] + 2 * upper)
-    least, most = below[-1], above[-1] + tail
-    floors = [(partial << bits) // most for partial in below]
-    ceilings = [min(-(-(partial << bits) // least), 1 << bits) for partial in above]
-    return floors, ceilings
+def add_noise(counts: IntArray, noise: IntArray) -> IntArray:
+    """``counts + noise`` within -2^60 .. 2^60, for counts within these limits; int64.
+
+    Cutting off is a function of the exact sum alone, hence post-processing: where the noise is
+    beyond 2^61, the sum is beyond 2^60 on the same side, whatever the count and the exact noise are.
+    """
+    answer: IntArray = np.clip(counts + noise, -MAX_COUNT, MAX_COUNT)
+    return answer
+
+
+def stddev_of_noise(sigma_squared: Fraction) -> float:
+    """Upper bound on the standard deviation of the noise, tight from sigma = 1 on: ``sqrt(sigma^2 + 1/12)``.
+
+    By the Fourier series of ``X - G``, the variance is that and two alternating series in
+    ``exp(-2 (pi n sigma)^2)``, n = 1, 2, .., whose terms fall and begin below 0.
+    """
+    return sqrt(float(sigma_squared) + 1 / 12)
 
 
 @final
-class _RoundedBounds(Sequence[int]):
-    """Bounds on ``2^bits P(|X| <= k)`` of the rounded Gaussian, worked out only where they are looked at."""
+class _CdfBounds(Sequence[int]):
+    """Bounds on ``2^bits P(|X| <= k)``, worked out only where they are looked at."""
 
     def __init__(self, sigma_squared: Fraction, bits: int, *, upper: bool) -> None:
         self._sigma_squared = sigma_squared
         self._bits = bits
         self._side = int(upper)
         # Beyond z = (k + 1/2) / (sigma sqrt 2) with z^2 > bits, no bit of the distribution function is below 1.
-        self._length = int((2 * sigma_squared * (bits + 1)) ** 0.5) + 2
+        self._length = isqrt(int(2 * sigma_squared * (bits + 1))) + 2
 
     def __len__(self) -> int:
         return self._length
@@ -127,14 +128,12 @@ class _RoundedBounds(Sequence[int]):
         return erf_bounds(Fraction((2 * k + 1) ** 2, 8) / self._sigma_squared, self._bits)[self._side]
 
 
-def _bounds(noise: Noise, sigma_squared: Fraction, bits: int) -> Bounds:
-    if noise is Noise.DISCRETE:
-        return magnitude_bounds(sigma_squared, bits)
-    return _RoundedBounds(sigma_squared, bits, upper=False), _RoundedBounds(sigma_squared, bits, upper=True)
+def _cdf_bounds(sigma_squared: Fraction, bits: int) -> Bounds:
+    return _CdfBounds(sigma_squared, bits, upper=False), _CdfBounds(sigma_squared, bits, upper=True)
 
 
 class _Table(NamedTuple):
-    """The distribution function of ``|X|`` to 63 bits, and the answers that 16 bits decide."""
+    """Bounds on ``2^63 P(|X| <= k)``, and the answers that 16 bits decide."""
 
     lower: NDArray[np.uint64]
     upper: NDArray[np.uint64]
@@ -142,11 +141,12 @@ class _Table(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _table(noise: Noise, sigma_squared: Fraction) -> _Table:
-    if noise is Noise.ROUNDED:
-        lower, upper = _rounded_table(sigma_squared)
-    else:
-        lower, upper = (np.array(side, dtype=np.uint64) for side in magnitude_bounds(sigma_squared, 63))
+def _table(sigma_squared: Fraction) -> _Table:
+    # The square root of what is next to nothing may be anything large: z ends at _MAX_Z.
+    scale = 1 / sqrt(max(float(2 * sigma_squared), 1e-300))
+    values = _erf((np.arange(int(_MAX_Z / scale) + 2, dtype=np.float64) + 0.5) * scale)
+    lower = (np.clip(values - _MARGIN, 0.0, 1.0) * 2.0**63).astype(np.uint64)
+    upper = np.ceil(np.clip(values + _MARGIN, 0.0, 1.0) * 2.0**63).astype(np.uint64)
     cells = np.arange(1 << 15, dtype=np.uint64) << np.uint64(48)
     first = np.searchsorted(lower, cells, side="right")
     last = np.searchsorted(lower, cells | np.uint64((1 << 48) - 1), side="right")
@@ -155,13 +155,42 @@ def _table(noise: Noise, sigma_squared: Fraction) -> _Table:
     return _Table(lower, upper, np.concatenate([magnitude, np.where(known, -magnitude, _UNDECIDED)]).astype(np.int32))
 
 
-def _rounded_table(sigma_squared: Fraction) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Bounds on ``2^63 P(|X| <= k)`` of the rounded Gaussian, as far as floating point tells it from 1."""
-    scale = float(2 * sigma_squared) ** -0.5
-    arguments = (np.arange(int(6 / scale) + 2) + 0.5) * scale
-    values = np.fromiter(map(erf, arguments), dtype=np.float64, count=arguments.size)
-    floors, ceilings = np.clip(values - 2.0**-40, 0.0, 1.0), np.clip(values + 2.0**-40, 0.0, 1.0)
-    return (floors * 2.0**63).astype(np.uint64), np.ceil(ceilings * 2.0**63).astype(np.uint64)
+def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """erf, for z >= 0, within 2^-43 (beyond 5.25, its value there)."""
+    anchors, slopes, values = _table_of_erf()
+    z = np.minimum(z, _MAX_Z)
+    nearest = (z * 16).astype(np.intp)  # the anchor below
+    return values[nearest] + _rise(slopes[nearest], anchors[nearest], z - anchors[nearest])
+
+
+@lru_cache(maxsize=1)
+def _table_of_erf() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    r"""``a``, ``erf'(a)`` and ``erf(a)`` for a = 0, 1/16, 2/16, .. 5.25.
+
+    ``erf(a + d) = erf(a) + d (b_0 + b_1 / 2 + b_2 / 3 + ..)``, the Taylor series, has ``b_0 = erf'(a) =
+    2 exp(-a^2) / sqrt(pi)`` and ``b_(n+1) = -2 (a d b_n + d^2 b_(n-1)) / (n + 1)``. With a <= 5.25 and
+    0 <= d <= 1/16, ``2 a d < 0.66`` and ``2 d^2 < 0.01``, so that ``|b_n| <= 1.13 / n!`` by induction
+    for n <= 33 (0.66 + 0.01 n <= 1), and smaller later. What is left out from b_16 on is below 2^-50.
+
+    Rounding: the slopes come from `exp_bounds`. Each b_n is below 2 and made of ten operations, errs by
+    less than 2^-49, and reaches the sum times d / (n + 1); a rise errs by less than 2^-50. The values
+    are sums of up to 84 of them, each addition errs by up to 2^-54: erf(a) is right within 2^-43.5.
+    A table's argument, off by less than 2^-51 of itself, moves erf by less than 2^-51.
+    """
+    anchors = np.arange(int(_MAX_Z * 16) + 1) / 16
+    decay = [exp_bounds(Fraction(i * i, 256), 100)[0] / 2**100 for i in range(anchors.size)]
+    slopes = np.array(decay) * (2 / sqrt(pi))
+    rises = _rise(slopes[:-1], anchors[:-1], np.full(anchors.size - 1, 1 / 16))
+    return anchors, slopes, np.concatenate([[0.0], np.cumsum(rises)])
+
+
+def _rise(slope: NDArray[np.float64], anchor: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``erf(anchor + d) - erf(anchor)`` by 16 terms of the Taylor series (see `_table_of_erf`)."""
+    before, term, total = np.zeros_like(slope), slope, slope
+    for n in range(1, 16):
+        before, term = term, -2 * (anchor * d * term + d * d * before) / n
+        total = total + term / (n + 1)
+    return d * total
 
 
 def _is_past(upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -170,14 +199,14 @@ def _is_past(upper: NDArray[np.uint64], index: NDArray[np.intp], prefix: NDArray
     return at_or_above
 
 
-def _from_table(noise: Noise, sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
-    table = _table(noise, sigma_squared)
+def _from_table(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    table = _table(sigma_squared)
     words = randomness.words(size, np.uint16)
     draws: IntArray = table.first_word[words].astype(np.int64)
-    open_cells = np.flatnonzero(draws == _UNDECIDED)
-    if open_cells.size:
-        finer = partial(_bounds, noise, sigma_squared)
-        draws[open_cells] = _finish(finer, table, words[open_cells].astype(np.uint64), randomness)
+    unsettled = np.flatnonzero(draws == _UNDECIDED)
+    if unsettled.size:
+        finer = partial(_cdf_bounds, sigma_squared)
+        draws[unsettled] = _finish(finer, table, words[unsettled].astype(np.uint64), randomness)
     return draws
 
 
@@ -194,20 +223,58 @@ def _finish(
     return np.where(words >> np.uint64(15), -magnitude, magnitude).astype(np.int64)
 
 
-def _by_rejection(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
-    """[CKS20, Alg. 3] for large sigma: discrete Laplace of scale t = floor(sigma) + 1, then accept."""
-    scale = int(np.floor(np.sqrt(float(sigma_squared)))) + 1
-    offset = sigma_squared / scale
+def _from_cells(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
+    """Large sigma: a cell of 2^shift integers, then a place in it (the module's text has the proof)."""
+    shift = (isqrt(int(sigma_squared)) // _CELL_SIGMA).bit_length() - 1
+    cell_variance = sigma_squared / 4**shift
+    farthest = 1 << (62 - shift)
+    cells = np.clip(_from_table(cell_variance, size, randomness), -farthest, farthest)
+    places = np.empty(size, dtype=np.uint64)
+    missing = np.arange(size)
+    while missing.size:
+        drawn = randomness.words(missing.size, np.uint64)
+        places[missing] = drawn
+        missing = missing[~_are_kept(cell_variance, cells[missing], drawn, randomness)]
+    rounded = ((places >> np.uint64(63 - shift)) + np.uint64(1)) >> np.uint64(1)
+    draws: IntArray = (cells << shift) - (1 << (shift - 1)) + rounded.astype(np.int64)
+    return draws
 
-    def exponent(proposals: IntArray, i: int) -> Fraction:
-        return (abs(int(proposals[i])) - offset) ** 2 / (2 * sigma_squared)
 
-    accepted: list[IntArray] = []
-    n_missing = size
-    while n_missing > 0:
-        proposals = discrete_laplace(scale, 2 * n_missing, randomness)
-        gamma = (np.abs(proposals) - float(offset)) ** 2 / (2 * float(sigma_squared))
-        keep = bernoulli_exp_many(gamma, partial(exponent, proposals), randomness)
-        accepted.append(proposals[keep][:n_missing])
-        n_missing -= accepted[-1].size
-    return np.concatenate(accepted) if accepted else np.empty(0, dtype=np.int64)
+def _are_kept(
+    cell_variance: Fraction, cells: IntArray, places: NDArray[np.uint64], randomness: Randomness
+) -> NDArray[np.bool_]:
+    """True with probability ``exp(-gamma(v))`` for each v that begins with the 64 bits of ``places``.
+
+    With the position ``y = j - 1/2 + v``, gamma errs by less than ``y^2 2^-50 / variance``, which is
+    below 2^-41 up to 16 standard deviations; whatever is beyond is left to exact arithmetic.
+    """
+    words = randomness.words(cells.size, np.uint16)
+    variance = float(cell_variance)
+    position = cells + (places * 2.0**-64 - 0.5)
+    nearest = np.maximum(np.abs(cells) - 0.5, 0.0)
+    gamma = (position * position - nearest * nearest) / (2 * variance)
+    u = words * 2.0**-16  # the uniform number is at most 2^-16 more
+    kept: NDArray[np.bool_] = u < 1 - 2.0**-16 - _MARGIN - gamma
+    dropped = u > 1 + _MARGIN - gamma + gamma * gamma / 2
+    for i in np.flatnonzero(~(kept | dropped) | (np.abs(cells) > 16 * sqrt(variance))):
+        kept[i] = _is_kept(cell_variance, int(cells[i]), int(places[i]), int(words[i]), randomness)
+    return kept
+
+
+def _is_kept(cell_variance: Fraction, cell: int, place: int, word: int, randomness: Randomness) -> bool:
+    """Whether ``u < exp(-gamma(v))``, for u that begins with 16 bits and v with 64, and as many more as it takes.
+
+    gamma(v) has no minimum inside of an interval of numbers v that begin with the same bits, so
+    that it is largest and smallest at the ends.
+    """
+    nearest = max(2 * abs(cell) - 1, 0)
+    bits, place_bits = 16, 64
+    while True:
+        ends = [2 * cell - 1 + Fraction(place + end, 1 << (place_bits - 1)) for end in (0, 1)]
+        gammas = [(end * end - nearest * nearest) / (8 * cell_variance) for end in ends]
+        if word < exp_bounds(max(gammas), bits)[0]:
+            return True
+        if word >= exp_bounds(min(gammas), bits)[1]:
+            return False
+        word, bits = word << 64 | randomness.integer(64), bits + 64
+        place, place_bits = place << 64 | randomness.integer(64), place_bits + 64

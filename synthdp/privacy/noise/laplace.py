@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.privacy.noise.exact import bernoulli_exp, exp_bounds
+from synthdp.privacy.noise.exact import bernoulli_exp, exp_bounds, float_exp
 from synthdp.privacy.noise.randomness import Randomness
 
 IntArray = NDArray[np.int64]
@@ -42,9 +42,13 @@ def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:
 def bernoulli_exp_many(
     gamma: NDArray[np.float64], exact: Callable[[int], Fraction], randomness: Randomness
 ) -> NDArray[np.bool_]:
-    """True with probability exp(-gamma); ``exact(i)`` is the rational number that gamma[i] rounds."""
+    """True with probability exp(-gamma); ``exact(i)``, from 0 to 1, is the rational number that gamma[i] rounds.
+
+    Floating point decides where the first 64 bits of the uniform number are farther from `float_exp` than
+    2^-40: that errs by less than 2^-42, and rounding of gamma and of these bits by less than 2^-51 more.
+    """
     words = randomness.words(gamma.size, np.uint64)
-    gap = words.astype(np.float64) * 2.0**-64 - np.exp(-gamma)
+    gap = words.astype(np.float64) * 2.0**-64 - float_exp(gamma)
     answer = gap < 0
     for i in np.flatnonzero(np.abs(gap) < 2.0**-40):
         answer[i] = _bernoulli_from_word(exact(int(i)), int(words[i]), randomness)

@@ -11,7 +11,7 @@ from synthdp.errors import ParameterError, PrivacyError
 from synthdp.grid import LARGEST_POINT, Grid
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import PrivacyLedger, exact_delta
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, gaussian_noise
+from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
 from synthdp.privacy.values.thresholds import partition_threshold
@@ -145,21 +145,19 @@ class PrivateValues:
         starts = np.array(starts, dtype=np.int64)
         if starts.ndim != 1 or starts.size > MAX_CELLS or (starts[1:] <= starts[:-1]).any():
             raise ParameterError(f"starts of {grid.column!r}: give up to {MAX_CELLS} increasing integers")
-        kind = self._ledger.accounting.noise
         n_cells = starts.size + 2
         event = HistogramEvent.costing(
-            exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit, noise=kind
+            exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit
         )
         self._pay(event)
-        noise = gaussian_noise(kind, sigma_squared=event.sigma_squared, size=n_cells, randomness=self._randomness)
+        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=n_cells, randomness=self._randomness)
         exact = self._source.histogram(grid, starts)
         if exact.dtype != np.int64 or exact.shape != noise.shape:
             raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
-        counts = (exact + noise).astype(np.float64)
+        counts = add_noise(exact, noise).astype(np.float64)
         below = counts[1] if starts.size else 0.0
         rest = counts[2:] if starts.size else counts[1:]
-        stddev = kind.variance(event.sigma_squared) ** 0.5
-        return NoisyHistogram(starts, float(counts[0]), float(below), rest, stddev)
+        return NoisyHistogram(starts, float(counts[0]), float(below), rest, event.stddev)
 
     def frequent(self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float) -> FrequentValues[str | int]:
         """Release the values that many records share, with noisy counts: partition selection [Desfontaines22].
@@ -181,30 +179,30 @@ class PrivateValues:
         ParameterError
             If ``rho`` or ``delta`` is not above 0, or too small.
         """
-        kind, unit = self._ledger.accounting.noise, self._ledger.unit
-        sigma_squared = unit.marginal_l2_squared / (2 * exact_rho(rho))
+        unit = self._ledger.unit
+        squared = unit.marginal_l2_squared
+        sigma_squared = PartitionEvent.sigma_squared_of(exact_rho(rho), sensitivity_squared=squared)
         self._check_noise(sigma_squared, rho)
         allowed = exact_delta(delta)
-        threshold = partition_threshold(kind, sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed)
+        threshold = partition_threshold(sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed)
         event = PartitionEvent(
             column=grid.column,
             of=grid.of,
             sigma_squared=sigma_squared,
-            sensitivity_squared=unit.marginal_l2_squared,
+            sensitivity_squared=squared,
             threshold=threshold,
             failure_probability=allowed,
-            noise=kind,
         )
         self._pay(event)
         values, exact = self._source.frequencies(grid)
-        exact_missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[0]  # a public cell beside the values
-        noise = gaussian_noise(kind, sigma_squared=sigma_squared, size=len(exact) + 1, randomness=self._randomness)
-        noisy = np.asarray(exact, dtype=np.int64) + noise[1:]
+        exact_missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]  # a public cell beside the values
+        noise = gaussian_noise(sigma_squared=sigma_squared, size=len(exact) + 1, randomness=self._randomness)
+        missing, *_ = add_noise(exact_missing, noise[:1]).tolist()
+        noisy = add_noise(np.asarray(exact, dtype=np.int64), noise[1:])
         passed = np.flatnonzero(noisy >= threshold).tolist()
         released = sorted((_plain(values[position]), float(noisy[position])) for position in passed)
         counts = dict(released)  # in their own order, whatever order the source has
-        missing = float(exact_missing + noise[0])
-        return FrequentValues(counts, missing, kind.variance(sigma_squared) ** 0.5, threshold)
+        return FrequentValues(counts, float(missing), event.stddev, threshold)
 
     def split_tree(self, grid: Grid, first: int, stop: int, *, rho: Fraction | float) -> NDArray[np.int64]:
         """Release cells that are narrow where records are dense, at a cost of at most ``rho``: PrivTree [Zhang16].
@@ -256,7 +254,7 @@ class PrivateValues:
         self._ledger.charge(event)
 
     def _check_noise(self, sigma_squared: Fraction, rho: Fraction | float) -> None:
-        if sigma_squared > MAX_SIGMA_SQUARED[self._ledger.accounting.noise]:
+        if sigma_squared > MAX_SIGMA_SQUARED:
             raise ParameterError(f"rho is {float(rho)}; that is too little to learn a column's domain")
 
     def __repr__(self) -> str:

@@ -11,41 +11,48 @@ T > k with ``max(g(k), k g(1)) <= delta`` therefore keeps the probability at or 
 """
 
 from fractions import Fraction
-from math import ceil, erfc, sqrt
+from math import ceil, isqrt, sqrt
 from statistics import NormalDist
 
 from synthdp.errors import ParameterError
-from synthdp.privacy.noise.gaussian import Noise
+from synthdp.privacy.noise.exact import erf_bounds
 
-SMALLEST_DELTA = 1e-280
-"""Below, floating point cannot tell tails of the normal distribution."""
+MIN_DELTA = 1e-280
+"""Far below any delta that is asked for; the first guess at a threshold is a floating-point number."""
 
-_SLACK = 1 + 1e-9
-"""More than the error of `tail_bound`: erfc is right to 1e-15, its argument x to 4e-16, hence the tail to 1e-15 x^2."""
+_BITS = 64
+"""Bits beyond those that tell a tail from 0: its bound is right to about one part in 2^60."""
+
+_MAX_SQUARE = 1000
+"""Beyond this z^2 a tail is below 2^-1442, which is below any delta for any number of rows."""
 
 
-def tail_bound(noise: Noise, sigma_squared: Fraction, m: int) -> float:
-    """Upper bound on ``P(X >= m)`` for Gaussian noise X on integers and m >= 1.
+def tail_bound(sigma_squared: Fraction, m: int) -> Fraction:
+    """Upper bound on ``P(X >= m)`` for rounded Gaussian noise X and m >= 1, by integer arithmetic.
 
-    The rounded Gaussian reaches m where the real one reaches m - 1/2. For the discrete one
-    ``P(X >= m) <= P(N >= m - 1)`` with N real and of the same sigma [CKS20, Prop. 25].
+    X reaches m where the real Gaussian reaches m - 1/2, hence with probability ``(1 - erf(z)) / 2`` for
+    ``z^2 = (m - 1/2)^2 / (2 sigma^2)``. That is above ``2^-(2 z^2 + 4)``, so bits are asked for accordingly.
 
-    >>> f"{tail_bound(Noise.ROUNDED, Fraction(100), 31):.5f}"
+    >>> f"{float(tail_bound(Fraction(100), 31)):.5f}"
     '0.00114'
     """
-    reach = m - (0.5 if noise is Noise.ROUNDED else 1.0)
-    return 0.5 * erfc(reach / sqrt(2 * float(sigma_squared))) * _SLACK
+    square = Fraction((2 * m - 1) ** 2, 8) / sigma_squared
+    if square > _MAX_SQUARE:
+        return Fraction(1, 1 << 1442)
+    bits = 2 * ceil(square) + _BITS
+    lower, _ = erf_bounds(square, bits)
+    return Fraction((1 << bits) - lower, 2 << bits)
 
 
-def partition_threshold(noise: Noise, *, sigma_squared: Fraction, max_rows: int, delta: Fraction) -> int:
+def partition_threshold(*, sigma_squared: Fraction, max_rows: int, delta: Fraction) -> int:
     """A noisy count at which a value may be released; see the top of this module.
 
     It is the smallest that `tail_bound` proves, or less than ``sigma / 1000`` above it.
 
     Parameters
     ----------
-    noise, sigma_squared
-        The noise on each count.
+    sigma_squared
+        Variance of the Gaussian noise on each count, in records squared.
     max_rows
         Most records of one unit.
     delta
@@ -54,22 +61,22 @@ def partition_threshold(noise: Noise, *, sigma_squared: Fraction, max_rows: int,
     Raises
     ------
     ParameterError
-        If delta is not between `SMALLEST_DELTA` and 1.
+        If delta is not between `MIN_DELTA` and 1.
 
-    >>> partition_threshold(Noise.ROUNDED, sigma_squared=Fraction(100), max_rows=1, delta=Fraction(1, 10**9))
+    >>> partition_threshold(sigma_squared=Fraction(100), max_rows=1, delta=Fraction(1, 10**9))
     62
     """
-    if not SMALLEST_DELTA <= delta < 1 or float(delta) == 1.0:
-        raise ParameterError(f"delta of a threshold is {float(delta)}; give at least {SMALLEST_DELTA} and less than 1")
+    if not MIN_DELTA <= delta < 1 or float(delta) == 1.0:
+        raise ParameterError(f"delta of a threshold is {float(delta)}; give at least {MIN_DELTA} and less than 1")
 
     def fails(threshold: int) -> bool:
-        alone = tail_bound(noise, sigma_squared, threshold - max_rows)
-        apart = max_rows * tail_bound(noise, sigma_squared, threshold - 1)
-        return max(alone, apart) > float(delta) * (1 - 1e-15)
+        alone = tail_bound(sigma_squared, threshold - max_rows)
+        return alone > delta or max_rows * tail_bound(sigma_squared, threshold - 1) > delta
 
-    sigma = sqrt(float(sigma_squared))
-    guess = max_rows + sigma * max(-NormalDist().inv_cdf(float(delta)), 0.0)
-    threshold = max(ceil(guess) - 2, max_rows + 1)
+    together, apart = (-NormalDist().inv_cdf(float(part)) for part in (delta, delta / max_rows))
+    sigma = sqrt(sigma_squared)
+    guess = ceil(0.5 + max(max_rows + sigma * together, 1 + sigma * apart))
+    threshold = max(guess - 1, max_rows + 1)
     while fails(threshold):
-        threshold += max(1, int(sigma / 1000))
+        threshold += max(1, isqrt(int(sigma_squared)) // 1000)
     return threshold

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import final
 
 from synthdp.privacy.events import CountsEvent
-from synthdp.privacy.noise.gaussian import Noise
+from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.unit import PrivacyUnit
 
 
@@ -19,20 +19,16 @@ class HistogramEvent(CountsEvent):
     n_cells: int
 
     @classmethod
-    def costing(
-        cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit, noise: Noise
-    ) -> "HistogramEvent":
+    def costing(cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit) -> "HistogramEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
-        sigma_squared = squared / (2 * rho)
-        return cls(
-            column=column, of=of, n_cells=n_cells, sigma_squared=sigma_squared, sensitivity_squared=squared, noise=noise
-        )
+        variance = cls.sigma_squared_of(rho, sensitivity_squared=squared)
+        return cls(column=column, of=of, n_cells=n_cells, sigma_squared=variance, sensitivity_squared=squared)
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         counted = {"column": self.column, "of": self.of, "n_cells": self.n_cells}
-        return self._described("histogram", self.noise.value, of=counted)
+        return self._described("histogram", of=counted)
 
 
 @final
@@ -59,6 +55,5 @@ class PartitionEvent(CountsEvent):
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         counted = {"column": self.column, "of": self.of, "threshold": self.threshold, "delta": float(self.delta)}
-        return self._described(
-            "partition selection", f"{self.noise.value}, counts below a threshold left out", of=counted
-        )
+        mechanism = f"{GAUSSIAN}, counts below a threshold left out"
+        return self._described("partition selection", of=counted, mechanism=mechanism)

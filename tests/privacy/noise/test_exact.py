@@ -19,6 +19,7 @@ from synthdp.privacy.noise.exact import (
     erf_bounds,
     exp_bounds,
     exponential_mechanism,
+    float_exp,
     invert,
 )
 from synthdp.privacy.noise.randomness import SystemRandomness
@@ -307,3 +308,30 @@ def test_erf_bounds_of_a_wrong_constant_would_be_noticed():
         true = erf_digits(Decimal(9) / 8, 120) * 2**200
         assert not lower + 2 <= true
         assert not true <= upper - 2
+
+
+# exp in floating point, by IEEE operations alone
+
+
+@settings(max_examples=400, deadline=None)
+@given(x=st.one_of(st.floats(0, 64), st.floats(0, 1), st.integers(0, 1024).map(lambda n: n / 16)))
+def test_float_exp_is_right_within_its_bound(x):
+    with localcontext() as context:
+        context.prec = 60
+        true = (-Decimal(x)).exp()
+        assert abs(Decimal(float(float_exp(np.array([x]))[0])) / true - 1) < Decimal(2) ** -42
+
+
+def test_float_exp_of_another_number_would_be_noticed():
+    """Power: 1e-12 more, which the accuracy of one term less or one squaring in float32 would amount to."""
+    with localcontext() as context:
+        context.prec = 60
+        for x in (0.0, 1.0, 63.0):
+            wrong = Decimal(float(float_exp(np.array([x + 1e-12]))[0])) / (-Decimal(x)).exp() - 1
+            assert abs(wrong) > Decimal(2) ** -42
+
+
+def test_float_exp_ends_at_64():
+    end, *beyond = float_exp(np.array([64.0, 65.0, 1e300, np.inf])).tolist()
+    assert beyond == [end] * 3
+    assert 0 < end < 2.0**-92

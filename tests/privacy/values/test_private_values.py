@@ -60,10 +60,9 @@ def test_a_histogram_costs_exactly_rho(accounting, adjacency, max_rows):
         n_cells=5,
         sigma_squared=squared / (2 * RHO),
         sensitivity_squared=squared,
-        noise=accounting.noise,
     )
     assert (ledger.spent, ledger.failure_delta_spent) == (RHO, 0)
-    assert found.stddev**2 == pytest.approx(float(event.sigma_squared) + (accounting is Accounting.GDP) / 12)
+    assert found.stddev**2 == pytest.approx(float(event.sigma_squared) + 1 / 12)
     assert found.starts.tolist() == STARTS.tolist()
     assert found.counts.shape == (3,)
 
@@ -82,11 +81,10 @@ def test_frequent_values_cost_exactly_rho_and_delta(accounting, adjacency, max_r
         sensitivity_squared=squared,
         threshold=found.threshold,
         failure_probability=DELTA,
-        noise=accounting.noise,
     )
     assert (ledger.spent, ledger.failure_delta_spent) == (RHO, DELTA)
     assert (event.rho, event.delta) == (RHO, DELTA)
-    assert found.stddev**2 == pytest.approx(float(event.sigma_squared) + (accounting is Accounting.GDP) / 12)
+    assert found.stddev**2 == pytest.approx(float(event.sigma_squared) + 1 / 12)
 
 
 @units

@@ -14,7 +14,6 @@ from oracles.privacy import ALPHA, Seeded, failed, gaussian_p_values, p_binomial
 from scipy import stats
 
 from synthdp.errors import PrivacyError
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.gaussian import gaussian_noise
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values import private_values
@@ -127,13 +126,13 @@ def noise_of(kind, ledger):
 def test_noise_has_the_stated_distribution(accounting, adjacency, max_rows, kind):
     draws, sigma = noise_of(kind, book(accounting, adjacency, max_rows))
     assert sigma == 2 * (2**0.5 if adjacency is Adjacency.REPLACE_ONE else max_rows)
-    assert not failed(gaussian_p_values(draws, sigma, rounded=accounting is Accounting.GDP))
+    assert not failed(gaussian_p_values(draws, sigma))
 
 
 @pytest.mark.parametrize("kind", ["histogram", "frequent"])
 def test_half_the_noise_is_noticed(kind, monkeypatch):
-    def half(noise, *, sigma_squared, size, randomness):
-        return gaussian_noise(noise, sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
+    def half(*, sigma_squared, size, randomness):
+        return gaussian_noise(sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
 
     monkeypatch.setattr(private_values, "gaussian_noise", half)
     assert {"fit", "variance"} <= set(failed(gaussian_p_values(*noise_of(kind, book()))))
@@ -147,7 +146,7 @@ def test_every_cell_has_noise_of_its_own(accounting, starts):
     cells = np.array([[one.missing, *([one.below] if starts.size else []), *one.counts] for one in found])
     draws = (cells - (1 if starts.size else [1, 4])).astype(np.int64)
     for cell in draws.T:
-        assert not failed(gaussian_p_values(cell, 1.0, rounded=accounting is Accounting.GDP))
+        assert not failed(gaussian_p_values(cell, 1.0))
     for one, other in combinations(draws.T, 2):  # as often of the same sign as not
         apart = (one * other)[one * other != 0]
         assert p_binomial(int((apart > 0).sum()), apart.size, 0.5) > ALPHA
@@ -157,7 +156,7 @@ def test_every_cell_has_noise_of_its_own(accounting, starts):
 def test_the_noise_of_the_missing_is_what_the_event_states(accounting):
     values = private(Rows([None] * 5), book(accounting, epsilon=1e5))
     draws = np.array([values.frequent(GRID, rho=0.5, delta=1e-6).missing - 5 for _ in range(5000)]).astype(np.int64)
-    assert not failed(gaussian_p_values(draws, 1.0, rounded=accounting is Accounting.GDP))
+    assert not failed(gaussian_p_values(draws, 1.0))
 
 
 # Neighbours
@@ -229,7 +228,7 @@ def test_a_value_of_one_unit_alone_passes_with_a_probability_of_at_most_delta(ac
     hits, threshold = lone_values_released(accounting, rows, n, max_rows)
     assert stats.binom.sf(hits - 1, n, LARGE_DELTA) > ALPHA
     assert stats.binom.sf(hits - 1, n, LARGE_DELTA / 20) < ALPHA
-    tail = tails(accounting.noise, 10.0 * max_rows)
+    tail = tails(10.0 * max_rows)
     none_passes = np.prod([1 - tail[threshold - count] for count in rows])
     assert p_binomial(hits, n, 1 - none_passes) > ALPHA
 
@@ -239,8 +238,8 @@ def test_a_value_of_one_unit_alone_passes_with_a_probability_of_at_most_delta(ac
 def test_power_a_threshold_one_sigma_lower_is_noticed(accounting, rows, monkeypatch):
     original = private_values.partition_threshold
 
-    def lower(noise, *, sigma_squared, max_rows, delta):
-        found = original(noise, sigma_squared=sigma_squared, max_rows=max_rows, delta=delta)
+    def lower(*, sigma_squared, max_rows, delta):
+        found = original(sigma_squared=sigma_squared, max_rows=max_rows, delta=delta)
         return found - int(float(sigma_squared) ** 0.5)
 
     monkeypatch.setattr(private_values, "partition_threshold", lower)
