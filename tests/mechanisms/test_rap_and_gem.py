@@ -85,8 +85,8 @@ def test_rap_gives_each_round_the_same():
     table = private_table((2, 3, 2, 4), 300)
     released(RAP(rounds=3, marginals_per_round=2, one_way_share=0.25, selection_share=0.2), table)
     budget, stddevs = float(table.ledger.budget), [m.stddev for m in table.released]
-    np.testing.assert_allclose(stddevs[:4], sqrt(1 / (2 * budget * 0.25 / 4)))
-    np.testing.assert_allclose(stddevs[4:], sqrt(1 / (2 * budget * 0.75 / 3 * 0.8 / 2)))
+    np.testing.assert_allclose(stddevs[:4], sqrt(1 / (2 * budget * 0.25 / 4) + 1 / 12))
+    np.testing.assert_allclose(stddevs[4:], sqrt(1 / (2 * budget * 0.75 / 3 * 0.8 / 2) + 1 / 12))
     assert len(stddevs) == 4 + 6
 
 

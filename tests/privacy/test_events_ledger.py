@@ -190,8 +190,8 @@ def test_zcdp_takes_every_event():
     book = ledger()
     book.charge(marginal(Fraction(1, 100)))
     book.charge(scores(Fraction(1, 100)))
-    book.charge(SelectionEvent.costing(Fraction(1, 50), score="s", n_candidates=2, sensitivity=Fraction(1)))
-    assert book.spent == Fraction(4, 100)
+    book.charge(SelectionEvent.costing(Fraction(1, 2), score="s", n_candidates=2, sensitivity=Fraction(1)))
+    assert book.spent == Fraction(52, 100)
 
 
 @given(costs=st.lists(SMALL_RHOS, max_size=12))

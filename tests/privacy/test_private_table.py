@@ -59,8 +59,8 @@ def test_noise_has_the_stated_distribution(adjacency, coarsening, accounting):
 
 @BOTH
 def test_half_the_noise_is_noticed(adjacency, monkeypatch):
-    def half(kind, *, sigma_squared, size, randomness):
-        return noise.gaussian_noise(kind, sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
+    def half(*, sigma_squared, size, randomness):
+        return noise.gaussian_noise(sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
 
     monkeypatch.setattr(private_table, "gaussian_noise", half)
     for accounting in Accounting:

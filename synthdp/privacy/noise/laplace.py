@@ -11,16 +11,18 @@ from synthdp.privacy.noise.randomness import Randomness
 
 IntArray = NDArray[np.int64]
 
+_EXP_MINUS_ONE = float(float_exp(np.ones(1))[0])
+
 
 def discrete_laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
     """Up to ``size`` draws with ``P(x) ~ exp(-|x| / scale)`` [CKS20, Alg. 2]; rejected ones are left out."""
     remainder = _uniform_below(scale, size, randomness)
-    keep = bernoulli_exp_many(remainder / scale, lambda i: Fraction(int(remainder[i]), scale), randomness)
+    keep = bernoulli_exp_many(float_exp(remainder / scale), lambda i: Fraction(int(remainder[i]), scale), randomness)
     remainder = remainder[keep]
     quotient = np.zeros(remainder.size, dtype=np.int64)
     running = np.arange(remainder.size)
     while running.size:
-        more = bernoulli_exp_many(np.ones(running.size), lambda _: Fraction(1), randomness)
+        more = bernoulli_exp_many(np.full(running.size, _EXP_MINUS_ONE), lambda _: Fraction(1), randomness)
         running = running[more]
         quotient[running] += 1
     magnitude = remainder + scale * quotient
@@ -40,15 +42,15 @@ def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:
 
 
 def bernoulli_exp_many(
-    gamma: NDArray[np.float64], exact: Callable[[int], Fraction], randomness: Randomness
+    close: NDArray[np.float64], exact: Callable[[int], Fraction], randomness: Randomness
 ) -> NDArray[np.bool_]:
-    """True with probability exp(-gamma); ``exact(i)``, from 0 to 1, is the rational number that gamma[i] rounds.
+    """True with probability exp(-exact(i)) each, for rational numbers of which `float_exp` gives ``close``.
 
-    Floating point decides where the first 64 bits of the uniform number are farther from `float_exp` than
-    2^-40: that errs by less than 2^-42, and rounding of gamma and of these bits by less than 2^-51 more.
+    Floating point decides where the first 64 bits of the uniform number are farther from ``close`` than
+    2^-40: that errs by less than 2^-42, and rounding of its argument and of the bits by less than 2^-50 more.
     """
-    words = randomness.words(gamma.size, np.uint64)
-    gap = words.astype(np.float64) * 2.0**-64 - float_exp(gamma)
+    words = randomness.words(close.size, np.uint64)
+    gap = words.astype(np.float64) * 2.0**-64 - close
     answer = gap < 0
     for i in np.flatnonzero(np.abs(gap) < 2.0**-40):
         answer[i] = _bernoulli_from_word(exact(int(i)), int(words[i]), randomness)

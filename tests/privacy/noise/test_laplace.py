@@ -17,6 +17,7 @@ from oracles.privacy import (
 )
 
 from synthdp.privacy.noise import laplace
+from synthdp.privacy.noise.exact import float_exp
 from synthdp.privacy.noise.laplace import bernoulli_exp_many, discrete_laplace
 from synthdp.privacy.noise.randomness import SystemRandomness
 
@@ -41,13 +42,13 @@ def test_words_near_the_threshold_are_decided_exactly(gamma):
     offsets = [offset for offset in offsets if 0 <= threshold + offset < 2**64]
     words = np.array([threshold + offset for offset in offsets], dtype=np.uint64)
     source = Replay(words.tobytes())
-    answers = bernoulli_exp_many(np.full(len(offsets), float(gamma)), exact, source)
+    answers = bernoulli_exp_many(float_exp(np.full(len(offsets), float(gamma))), exact, source)
     assert answers.tolist() == [offset < 0 for offset in offsets]
     assert asked == [i for i, offset in enumerate(offsets) if abs(offset) < 2**24]
     if gamma:
         for last, answer in [(later - 9, True), (later + 9, False)]:
             undecided = Replay(np.array([threshold, last], dtype=np.uint64).tobytes())
-            assert bernoulli_exp_many(np.array([float(gamma)]), exact, undecided).tolist() == [answer]
+            assert bernoulli_exp_many(float_exp(np.array([float(gamma)])), exact, undecided).tolist() == [answer]
             assert undecided.n_left == 0
 
 
