@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
@@ -66,6 +66,24 @@ class Estimator(ABC):
         ModelTooLargeError
             If the model would need more cells than the engine may use.
         """
+
+
+_Kind = TypeVar("_Kind", bound=Model)
+
+
+def check_warm_start(warm_start: Model | None, kind: type[_Kind], domain: Domain) -> _Kind | None:
+    """The model to start from, None if there is none of the engine's kind.
+
+    Raises
+    ------
+    ParameterError
+        If it is over another domain.
+    """
+    if not isinstance(warm_start, kind):
+        return None
+    if warm_start.domain != domain:
+        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
+    return warm_start
 
 
 def check_problem(

@@ -51,6 +51,10 @@ class MarginalLoss:
             for start, end, shape in zip(self._offsets[:-1], self._offsets[1:], self.shapes, strict=True)
         ]
 
+    def of_tables(self, tables: Sequence[Array]) -> float:
+        """The loss of one table of expected counts a clique."""
+        return self.of_residual(self.residual(self.flatten(tables)))
+
     def residual(self, marginals: Array) -> Array:
         """Model minus noisy counts, shape ``(n_cells,)``."""
         return np.asarray(marginals - self._noisy)

@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Self, TypedDict, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ class FitStatus:
     converged: bool
     n_iterations: int
     loss: float
+
+
+@final
+class Fit(TypedDict):
+    """What all models know of the fit that made them."""
+
+    total: float
+    status: FitStatus
 
 
 State = dict[str, object]
@@ -141,6 +149,21 @@ class Model(ABC):
     @abstractmethod
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """What `from_state` needs to rebuild the model: plain JSON values, and arrays by name."""
+
+    def _fit_to_state(self) -> State:
+        """What all models save: the total and the status."""
+        return {"total": self._total, "status": asdict(self._status)}
+
+    @staticmethod
+    def _fit_from_state(state: Mapping[str, object]) -> Fit:
+        """The inverse of `_fit_to_state`."""
+        status = cast("dict[str, float]", state["status"])
+        return {
+            "total": float(cast("float", state["total"])),
+            "status": FitStatus(
+                converged=bool(status["converged"]), n_iterations=int(status["n_iterations"]), loss=status["loss"]
+            ),
+        }
 
     @classmethod
     @abstractmethod

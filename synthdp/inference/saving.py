@@ -18,4 +18,6 @@ def constraints_to_state(constraints: Sequence[Constraint]) -> tuple[list[list[s
 def constraints_from_state(state: Mapping[str, object], arrays: Mapping[str, Array]) -> list[Constraint]:
     """Rebuild the saved ``state["constraints"]``; models saved before they were kept have none."""
     cliques = cast("list[list[str]]", state.get("constraints", []))
-    return [Constraint(tuple(clique), arrays[f"allowed-{i}"] > 0) for i, clique in enumerate(cliques)]
+    # Earlier files of pseudo-marginals have another name for these arrays.
+    prefix = "constraint" if "constraint-0" in arrays else "allowed"
+    return [Constraint(tuple(clique), arrays[f"{prefix}-{i}"] > 0) for i, clique in enumerate(cliques)]

@@ -6,7 +6,7 @@ of them (`RecordMoves`). Unlike pseudo-marginals, the result is a distribution: 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
@@ -14,12 +14,13 @@ import numpy as np
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
+from synthdp.inference.arrays import cell_counts
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.estimator import Estimator
+from synthdp.inference.estimator import Estimator, check_warm_start
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.models.weighted_rows import RecordModel
+from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.rows.record_moves import RecordMoves, Records
 from synthdp.measurement import LinearMeasurement
@@ -64,7 +65,7 @@ class RecordUpdateEstimator(Estimator):
         constraints: Sequence[Constraint] = (),
         warm_start: Model | None = None,
         progress: Progress | None = None,
-    ) -> RecordModel:
+    ) -> WeightedRowsModel:
         """Fit the model; see `Estimator.estimate`. A warm start's records are moved on."""
         consistency = LocalConsistencyEstimator(newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells)
         wanted = consistency.estimate(domain, measurements, constraints=constraints)
@@ -78,34 +79,28 @@ class RecordUpdateEstimator(Estimator):
             generator=generator,
             progress=progress,
         )
-        status = FitStatus(converged=converged and wanted.status.converged, n_iterations=n_iterations, loss=0.0)
-        weights = np.full(records.shape[1], 1.0 / records.shape[1])
-        model = RecordModel(
+        columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
+        loss = MarginalLoss(domain, measurements)
+        fitted = [wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques]
+        return WeightedRowsModel(
             domain=domain,
-            records=records,
+            columns=columns,
             weights=weights,
             total=wanted.total,
-            status=status,
+            status=FitStatus(
+                converged=converged and wanted.status.converged,
+                n_iterations=n_iterations,
+                loss=loss.of_tables(fitted),
+            ),
             constraints=constraints,
         )
-        return model.with_status(replace(status, loss=_loss(model, measurements)))
 
     def _start(self, wanted: PseudoMarginalModel, warm_start: Model | None, generator: np.random.Generator) -> Records:
         if self.n_records is not None and self.n_records < 1:
             raise ParameterError(f"n_records is {self.n_records}; give 1 or more")
         n_records = self.n_records or int(np.clip(round(wanted.total), _FEWEST_RECORDS, _MOST_RECORDS))
-        if not isinstance(warm_start, RecordModel):
+        earlier = check_warm_start(warm_start, WeightedRowsModel, wanted.domain)
+        if earlier is None:
             return wanted.tree_records(n_records, generator=generator)
-        if warm_start.domain != wanted.domain:
-            raise ParameterError(
-                "warm_start: it is over another domain; give a model over the same attributes and sizes"
-            )
-        return wanted.possible_records(
-            warm_start.sample(n_records, seed=int(generator.integers(1 << 62))), generator=generator
-        )
-
-
-def _loss(model: Model, measurements: Sequence[LinearMeasurement]) -> float:
-    loss = MarginalLoss(model.domain, measurements)
-    marginals = [model.marginal(clique).values for clique in loss.cliques]
-    return loss.of_residual(loss.residual(loss.flatten(marginals)))
+        columns = earlier.sample(n_records, seed=int(generator.integers(1 << 62)))
+        return wanted.possible_records(columns, generator=generator)

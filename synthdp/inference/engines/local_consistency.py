@@ -20,7 +20,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
@@ -91,31 +91,23 @@ class LocalConsistencyEstimator(Estimator):
         )
         tables = [table * (unit / total) for table in polytope.tables(solution.cells)]
         shares = dict(zip(graph.regions, tables, strict=True))
-        loss = _loss(domain, measurements, shares, total)
+        loss = MarginalLoss(domain, measurements)
+        fitted = [total * shares.get(clique, np.ones(())) for clique in loss.cliques]
         return PseudoMarginalModel(
             domain=domain,
             tables=shares,
             messages=polytope.split(solution.messages / unit),
             constraints=constraints,
             total=total,
-            status=FitStatus(converged=solution.converged, n_iterations=solution.n_iterations, loss=loss),
+            status=FitStatus(
+                converged=solution.converged, n_iterations=solution.n_iterations, loss=loss.of_tables(fitted)
+            ),
         )
 
 
-def _loss(
-    domain: Domain, measurements: Sequence[LinearMeasurement], tables: Mapping[Clique, Array], total: float
-) -> float:
-    loss = MarginalLoss(domain, measurements)
-    marginals = [total * tables.get(clique, np.ones(())) for clique in loss.cliques]
-    return loss.of_residual(loss.residual(loss.flatten(marginals)))
-
-
 def _known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:
-    if not isinstance(warm_start, PseudoMarginalModel):
-        return {}
-    if warm_start.domain != domain:
-        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
-    return warm_start.messages
+    earlier = check_warm_start(warm_start, PseudoMarginalModel, domain)
+    return earlier.messages if earlier else {}
 
 
 def possible_masks(graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:

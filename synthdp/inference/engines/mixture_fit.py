@@ -14,7 +14,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.mixture_model import MixtureModel
@@ -123,22 +123,19 @@ class ComponentEstimator(Estimator):
         """Components and weights to start from, and the driver that suits them."""
         known = {name for clique in target.cliques for name in clique}
         levels = _random_levels(domain, measurements, known, self.n_components, np.random.default_rng(self.seed))
-        if not isinstance(warm_start, MixtureModel):
+        earlier = check_warm_start(warm_start, MixtureModel, domain)
+        if earlier is None:
             return levels, np.full(self.n_components, 1 / self.n_components), self.driver
-        if warm_start.domain != domain:
+        if len(earlier.weights) != self.n_components:
             raise ParameterError(
-                "warm_start: it is over another domain; give a model over the same attributes and sizes"
-            )
-        if len(warm_start.weights) != self.n_components:
-            raise ParameterError(
-                f"warm_start: it has {len(warm_start.weights)} components, this engine {self.n_components}; "
+                f"warm_start: it has {len(earlier.weights)} components, this engine {self.n_components}; "
                 "give a model with as many"
             )
         for rows in attribute_rows(domain).values():
             # An attribute that the earlier model knew nothing of needs a start that tells components apart.
-            if np.ptp(warm_start.levels[rows]) > 1e-9:
-                levels[rows] = warm_start.levels[rows]
-        return levels, warm_start.weights, replace(self.driver, learning_rate=self.driver.learning_rate / 4)
+            if np.ptp(earlier.levels[rows]) > 1e-9:
+                levels[rows] = earlier.levels[rows]
+        return levels, earlier.weights, replace(self.driver, learning_rate=self.driver.learning_rate / 4)
 
 
 class _Target(NamedTuple):

@@ -22,7 +22,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array, Codes, distinct_rows
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Model, Progress, check_columns
 from synthdp.inference.models.public_support import SupportReport, judge_support
@@ -161,7 +161,6 @@ class PublicDataEstimator(Estimator):
 
 def _known_potentials(domain: Domain, warm_start: Model | None, loss: MarginalLoss) -> list[Array]:
     """For each measured clique the potentials of an earlier fit, on these rows or others, or zeros."""
-    known = warm_start.log_potentials if isinstance(warm_start, WeightedRowsModel) else {}
-    if known and warm_start is not None and warm_start.domain != domain:
-        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
+    earlier = check_warm_start(warm_start, WeightedRowsModel, domain)
+    known = earlier.log_potentials if earlier else {}
     return [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]

@@ -1,7 +1,6 @@
 """Markov random fields over a junction tree: the model that exact engines return."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from typing import ClassVar, Self, cast, final
 
@@ -118,8 +117,7 @@ class MarkovRandomField(Model):
         state: State = {
             "tree": [list(clique) for clique in self._tree.cliques],
             "cliques": [list(clique) for clique in cliques],
-            "total": self._total,
-            "status": asdict(self._status),
+            **self._fit_to_state(),
         }
         return state, {f"potential-{i}": self._log_potentials[clique] for i, clique in enumerate(cliques)}
 
@@ -131,6 +129,5 @@ class MarkovRandomField(Model):
         return cls(
             tree=JunctionTree.from_cliques(domain, tree_cliques),
             log_potentials={clique: arrays[f"potential-{i}"] for i, clique in enumerate(cliques)},
-            total=float(cast("float", state["total"])),
-            status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+            **cls._fit_from_state(state),
         )

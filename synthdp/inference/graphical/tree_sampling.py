@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from synthdp.inference.arrays import Array, Column, compact
+from synthdp.inference.arrays import Array, Column, cell_numbers, compact
 from synthdp.inference.drawing import draw_values
 from synthdp.inference.trees.junction_tree import JunctionTree
 
@@ -22,18 +21,11 @@ def sample_tree(
         order = [clique.index(name) for name in given + new]
         shape = tree.domain.project(new).shape
         table = np.transpose(beliefs[position], order).reshape(-1, prod(shape))
-        groups = _groups(tree, given, drawn, n_rows)
+        # The smallest type that holds the groups makes sorting them faster.
+        narrow = np.min_scalar_type(tree.domain.size(given))
+        groups = cell_numbers(tree.domain, given, (drawn[name] for name in given), n_rows, dtype=narrow)
         values = draw_values(table, groups, generator=generator, rounding=rounding)
         # Levels are looked up by value: dividing a million values is slower.
         for name, levels in zip(new, np.unravel_index(np.arange(prod(shape)), shape), strict=True):
             drawn[name] = compact(levels, tree.domain[name])[values] if len(new) > 1 else values
     return tuple(drawn[name] for name in tree.domain.attributes)
-
-
-def _groups(tree: JunctionTree, given: Sequence[str], drawn: dict[str, Column], n_rows: int) -> NDArray[np.integer]:
-    """For each row the number of its combination of given values (0 if nothing is given)."""
-    groups = np.zeros(n_rows, dtype=np.min_scalar_type(tree.domain.size(tuple(given))))
-    for name in given:
-        groups *= tree.domain[name]
-        groups += drawn[name]
-    return groups

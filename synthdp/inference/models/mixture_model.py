@@ -1,8 +1,7 @@
 """The model of the mixture engines: a weighted sum of product distributions."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import ClassVar, Self, cast, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +196,7 @@ class MixtureModel(Model):
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Total, status and constrained cliques; levels, weights and what is allowed as arrays."""
         cliques, arrays = constraints_to_state(self._constraints)
-        state: State = {"total": self._total, "status": asdict(self._status), "constraints": cliques}
+        state: State = {**self._fit_to_state(), "constraints": cliques}
         return state, arrays | {"levels": self._levels, "weights": self._weights}
 
     @classmethod
@@ -207,8 +206,7 @@ class MixtureModel(Model):
             domain=domain,
             levels=arrays["levels"],
             weights=arrays["weights"],
-            total=float(cast("float", state["total"])),
-            status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+            **cls._fit_from_state(state),
             constraints=constraints_from_state(state, arrays),
         )
 

@@ -4,7 +4,6 @@ They need not be the marginals of any distribution, so answers beyond the region
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property, partial
 from typing import ClassVar, Self, cast, final
 
@@ -26,6 +25,7 @@ from synthdp.inference.regions.region_tables import RegionTables, region_tree
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import complete_possibly
 from synthdp.inference.rows.record_moves import RecordMoves, Records
+from synthdp.inference.saving import constraints_from_state, constraints_to_state
 from synthdp.inference.shrinkage import raked
 from synthdp.inference.trees.junction_tree import JunctionTree
 
@@ -229,16 +229,15 @@ class PseudoMarginalModel(Model):
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Regions, joints, constraints, total and status; tables, messages and constraints as arrays."""
+        constrained, arrays = constraints_to_state(self._constraints)
         state: State = {
             "regions": [list(region) for region in self.cliques],
             "messages": [[list(joint), list(region)] for joint, region in self._messages],
-            "constraints": [list(constraint.clique) for constraint in self._constraints],
-            "total": self._total,
-            "status": asdict(self._status),
+            "constraints": constrained,
+            **self._fit_to_state(),
         }
-        arrays = {f"region-{i}": table for i, table in enumerate(self._regions.tables.values())}
+        arrays |= {f"region-{i}": table for i, table in enumerate(self._regions.tables.values())}
         arrays |= {f"message-{i}": message for i, message in enumerate(self._messages.values())}
-        arrays |= {f"constraint-{i}": c.allowed.astype(np.float64) for i, c in enumerate(self._constraints)}
         return state, arrays
 
     @classmethod
@@ -246,12 +245,10 @@ class PseudoMarginalModel(Model):
         """Rebuild a saved model."""
         regions = cast("list[list[str]]", state["regions"])
         messages = cast("list[list[list[str]]]", state["messages"])
-        constraints = cast("list[list[str]]", state["constraints"])
         return cls(
             domain=domain,
             tables={tuple(region): arrays[f"region-{i}"] for i, region in enumerate(regions)},
             messages={(tuple(j), tuple(r)): arrays[f"message-{i}"] for i, (j, r) in enumerate(messages)},
-            constraints=[Constraint(tuple(c), arrays[f"constraint-{i}"] > 0) for i, c in enumerate(constraints)],
-            total=float(cast("float", state["total"])),
-            status=FitStatus(**cast("dict[str, object]", state["status"])),  # type: ignore[arg-type]
+            constraints=constraints_from_state(state, arrays),
+            **cls._fit_from_state(state),
         )

@@ -33,7 +33,9 @@ class RowMarginals:
         homes = maximal_cliques(cliques)
         self._log_base = np.log(base)
         self._shapes = [domain.project(home).shape for home in homes]
-        self._cells = [cell_numbers(domain, columns, home) for home in homes]
+        self._cells = [
+            cell_numbers(domain, home, (columns[domain.index(name)] for name in home), base.size) for home in homes
+        ]
         # A clique inside a larger one is a sum of its table; one pass over the rows serves both.
         self._homes = [next(i for i, home in enumerate(homes) if set(clique) <= set(home)) for clique in cliques]
         self._summed: list[tuple[int, ...]] = []

@@ -6,7 +6,7 @@ rows of the table, it has the table's marginals. A table of all combinations of 
 as a junction tree has, is not needed: only those that occur are looked at.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
-from synthdp.inference.arrays import Array, Column, IntArray
+from synthdp.inference.arrays import Array, CodeColumn, Column, IntArray, cell_counts, cell_numbers, row_keys
 from synthdp.inference.drawing import draw_by_group, round_counts
 from synthdp.inference.regions.region_tables import RegionTables
 
 _ROUNDS = 5
-_MOST_GROUPS = 1 << 62
-
-_Columns = Mapping[str, NDArray[np.integer]]
 
 
 class _Conditional(NamedTuple):
@@ -58,7 +55,7 @@ class RowNetwork:
 
     def __init__(self, domain: Domain, records: NDArray[np.integer], regions: RegionTables) -> None:
         self._domain = domain
-        columns = dict(zip(domain.attributes, records, strict=True))
+        columns = tuple(records)
         scopes = _ordered_scopes(regions)
         self._conditionals = [_fitted(domain, columns, name, given) for name, given in scopes.items()]
 
@@ -67,10 +64,13 @@ class RowNetwork:
         drawn: dict[str, Column] = {}
         for conditional in self._conditionals:
             given = self._domain.canonical({name for scope in conditional.factors for name in scope})
-            groups, n_groups = _numbered(self._domain, drawn, given, n_rows)
+            groups, n_groups = row_keys(self._domain, given, (drawn[name] for name in given), n_rows)
 
             def weights(rows: IntArray, conditional: _Conditional = conditional) -> Array:
-                cells = (_cells(self._domain, drawn, scope, rows) for scope in conditional.factors)
+                cells = (
+                    cell_numbers(self._domain, scope, (drawn[name][rows] for name in scope), rows.size)
+                    for scope in conditional.factors
+                )
                 return conditional.weights(cells, rows.size)
 
             drawn[conditional.name] = draw_by_group(
@@ -97,23 +97,17 @@ def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
     return scopes
 
 
-def _fitted(domain: Domain, columns: _Columns, name: str, given: Sequence[Clique]) -> _Conditional:
+def _fitted(domain: Domain, columns: Sequence[CodeColumn], name: str, given: Sequence[Clique]) -> _Conditional:
     """The conditional of one attribute that has the columns' marginals with each set of given ones."""
-    n_rows, size = columns[name].size, domain[name]
-    every = np.arange(n_rows)
-    shares = np.bincount(columns[name], minlength=size) / n_rows
+    n_rows, size = len(columns[0]), domain[name]
+    by_name = dict(zip(domain.attributes, columns, strict=True))
+    shares = cell_counts(domain, (name,), columns) / n_rows
     attributes = domain.canonical({other for scope in given for other in scope})
-    groups, _ = _numbered(domain, columns, attributes, n_rows)
+    groups, _ = row_keys(domain, attributes, (by_name[other] for other in attributes), n_rows)
     _, first, counts = np.unique(groups, return_index=True, return_counts=True)
-    cells = [_cells(domain, columns, scope, first) for scope in given]
+    cells = [cell_numbers(domain, scope, (by_name[other][first] for other in scope), first.size) for scope in given]
     sums = [_GroupSums(position, domain.size(scope)) for position, scope in zip(cells, given, strict=True)]
-    wanted = [
-        np.bincount(_cells(domain, columns, (*scope, name), every), minlength=domain.size((*scope, name))).reshape(
-            -1, size
-        )
-        / n_rows
-        for scope in given
-    ]
+    wanted = [cell_counts(domain, (*scope, name), columns).reshape(-1, size) / n_rows for scope in given]
     factors = [_ratio(table, table.sum(axis=1, keepdims=True) * shares) for table in wanted]
     conditional = _Conditional(name, shares, dict(zip(given, factors, strict=True)))
     for _ in range(_ROUNDS if len(given) > 1 else 0):
@@ -145,24 +139,3 @@ class _GroupSums:
 
 def _ratio(wanted: Array, present: Array) -> Array:
     return np.divide(wanted, present, out=np.zeros_like(wanted), where=present > 0)
-
-
-def _cells(domain: Domain, columns: _Columns, names: Sequence[str], rows: IntArray) -> IntArray:
-    """For some rows the number of their cell in the flat marginal of some attributes."""
-    cells = np.zeros(rows.size, dtype=np.int64)
-    for name in names:
-        cells *= domain[name]
-        cells += columns[name][rows]
-    return cells
-
-
-def _numbered(domain: Domain, columns: _Columns, names: Clique, n_rows: int) -> tuple[IntArray, int]:
-    """For each row a number of its combination of some values, and what such numbers are below."""
-    groups, n_groups = np.zeros(n_rows, dtype=np.int64), 1
-    for name in names:
-        if n_groups * domain[name] > _MOST_GROUPS:
-            found, groups = np.unique(groups, return_inverse=True)
-            n_groups = found.size
-        groups = groups * domain[name] + columns[name]
-        n_groups *= domain[name]
-    return groups, n_groups

@@ -12,11 +12,11 @@ KINDS = {
     "markov-random-field": "synthdp.inference.graphical.markov_random_field:MarkovRandomField",
     "mixture-of-products": "synthdp.inference.models.mixture_model:MixtureModel",
     "pseudo-marginals": "synthdp.inference.models.pseudo_marginals:PseudoMarginalModel",
-    "records": "synthdp.inference.models.weighted_rows:RecordModel",
+    "records": "synthdp.inference.models.weighted_rows:WeightedRowsModel",
     "refined": "synthdp.inference.models.refined_model:RefinedModel",
     "weighted-rows": "synthdp.inference.models.weighted_rows:WeightedRowsModel",
 }
-"""Where the class of each kind of model is; loaded when a model of it is."""
+"""Where the class of each kind of model is; loaded when a model of it is. Files of earlier versions hold "records"."""
 
 
 def model_to_state(model: Model) -> tuple[State, dict[str, Array]]:

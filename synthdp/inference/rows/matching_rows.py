@@ -43,7 +43,8 @@ class AgreeingRows:
             compact(np.concatenate([columns[domain.index(name)][self._kept], codes.astype(np.int64)]), part[name])
             for name, codes in given.items()
         ]
-        _, first, groups = np.unique(row_keys(part, joined), return_index=True, return_inverse=True)
+        keys, _ = row_keys(part, part.attributes, joined, len(joined[0]))
+        _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
         self._rows, self._records = groups[: self._kept.size], groups[self._kept.size :]
         self._codes = [column[first] for column in joined]
         self._sums = np.bincount(self._rows, self._weights, minlength=first.size)

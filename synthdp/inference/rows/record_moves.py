@@ -10,7 +10,6 @@ overshoots all the same is dropped: the squared distance to the wanted marginals
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import final
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.inference.arrays import Array, IntArray
+from synthdp.inference.arrays import Array, IntArray, cell_counts, cell_numbers
 from synthdp.inference.rows.constraint_repair import possible_cells
 from synthdp.inference.rows.record_blocks import Block, Moves, View, blocks_of
 
@@ -108,7 +107,9 @@ class _Table:
         self._generator = generator
         self._n_rows = records.shape[1]
         self._cliques = list(targets)
-        self._surplus = [self._counts(clique) - self._n_rows * target for clique, target in targets.items()]
+        self._surplus = [
+            cell_counts(domain, clique, tuple(records)) - self._n_rows * target for clique, target in targets.items()
+        ]
         # Impossible cells are infinitely crowded; they follow the wanted marginals in the lists.
         possible = possible_cells(constraints, domain)
         self._n_targets = len(targets)
@@ -212,16 +213,8 @@ class _Table:
 
     def _cells(self, names: Clique, rows: IntArray) -> IntArray:
         """For some rows the number of their cell in the flat marginal of some attributes."""
-        cells = np.zeros(rows.size, dtype=np.int64)
-        for name in names:
-            cells *= self._domain[name]
-            cells += self._records[self._domain.index(name), rows]
-        return cells
-
-    def _counts(self, clique: Clique) -> Array:
-        cells = self._cells(clique, np.arange(self._n_rows))
-        shape = self._domain.project(clique).shape
-        return np.bincount(cells, minlength=prod(shape)).reshape(shape).astype(np.float64)
+        columns = (self._records[self._domain.index(name), rows] for name in names)
+        return cell_numbers(self._domain, names, columns, rows.size)
 
     def _views(self, block: Block) -> list[View]:
         """How a block sees each marginal that it changes; none if it changes no wanted one."""

@@ -16,7 +16,7 @@ from synthdp.inference.model import FitStatus
 from synthdp.inference.models.mixture_model import MixtureModel
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.pseudo_slices import field_of
-from synthdp.inference.models.weighted_rows import RecordModel
+from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.rows.matching_rows import AgreeingRows
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import Coarsening, LinearMeasurement
@@ -139,9 +139,9 @@ def test_nearest_rows_are_drawn_by_weight_and_also_from_very_many(monkeypatch):
 def test_records_that_none_agrees_with_are_completed_within_the_constraints():
     constraint = Constraint.determines("c", "b", [0, 0, 1, 1], 2)
     records = np.array([[0, 1], [0, 0], [0, 1]], dtype=np.int32)  # no record has b = 1
-    model = RecordModel(
+    model = WeightedRowsModel(
         domain=DOMAIN,
-        records=records,
+        columns=tuple(records),
         weights=np.full(2, 0.5),
         total=2.0,
         status=STATUS,

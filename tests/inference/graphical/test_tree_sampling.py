@@ -16,7 +16,7 @@ from synthdp.domain import Domain
 from synthdp.inference.arrays import compact, stable_order
 from synthdp.inference.drawing import draw_counts, draw_values, round_counts
 from synthdp.inference.graphical.tree_sampling import sample_tree
-from synthdp.inference.models.row_network import RowNetwork, _numbered
+from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.regions.region_tables import RegionTables
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -304,18 +304,3 @@ def test_a_row_network_on_a_tree_of_pairs_is_that_tree():
             expected = share / share.sum(axis=1 - axis, keepdims=True) * drawn.sum(axis=1 - axis, keepdims=True)
             off.append(np.abs(drawn - expected).max())
         assert min(off) < 1 + 1e-8
-
-
-def test_combinations_beyond_64_bits_are_told_apart():
-    """Ten attributes of 256 levels have 2**80 combinations; rows get the same number if and only if they are equal."""
-    names = tuple("abcdefghij")
-    domain = Domain(names, (256,) * 10)
-    rng = np.random.default_rng(14)
-    distinct = rng.integers(256, size=(10, 500))
-    distinct[1:, 1] = distinct[1:, 0]  # differ in the attribute that would overflow first
-    distinct[0, 1] = (distinct[0, 0] + 128) % 256
-    chosen = rng.integers(500, size=4000)
-    columns = dict(zip(names, distinct[:, chosen].astype(np.uint8), strict=True))
-    groups, n_groups = _numbered(domain, columns, names, 4000)
-    assert 0 <= groups.min() <= groups.max() < n_groups
-    assert len(set(zip(groups, chosen, strict=True))) == len(set(groups)) == len(set(chosen))
