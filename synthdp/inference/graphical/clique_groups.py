@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 
 _SMALLER = (4, 16, 64, 256)
 """How much smaller than the large clique a group's table may be; the cheapest is taken."""
@@ -23,48 +23,52 @@ class Group(NamedTuple):
     members: tuple[int, ...]
 
 
-def grouped(domain: Domain, home: Clique, cliques: Sequence[Clique]) -> list[Group]:
+def grouped(sets: AttributeSets, home: Clique, cliques: Sequence[Clique]) -> list[Group]:
     """Groups of the cliques, all of them inside ``home``, that make sums to all of them cheap.
 
+    Parameters
+    ----------
+    sets
+        Sets of the domain's attributes.
+    home
+        The large clique.
+    cliques
+        The small ones.
+
+    >>> from synthdp.domain import Domain
     >>> domain = Domain(tuple("abcdefgh"), (2,) * 8)
     >>> pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("f", "g"), ("g", "h"), ("f", "h")]
-    >>> [group.clique for group in grouped(domain, domain.attributes, pairs)]
+    >>> [group.clique for group in grouped(AttributeSets(domain), domain.attributes, pairs)]
     [('a', 'b', 'c'), ('f', 'g', 'h')]
     """
-    whole = domain.size(home)
-    sizes = [domain.size(clique) for clique in cliques]
+    whole = sets.n_cells[sets.of(home)]
+    masks = [sets.of(clique) for clique in cliques]
     best = [Group(clique, (i,)) for i, clique in enumerate(cliques)]
     least = whole * len(cliques)
     for smaller in _SMALLER if len(cliques) > 2 else ():
-        groups = _greedy(domain, home, cliques, sizes, limit=whole // smaller)
-        cost = whole * len(groups) + sum(domain.size(group.clique) * len(group.members) for group in groups)
+        groups = _greedy(sets, masks, limit=whole // smaller)
+        cost = whole * len(groups) + sum(sets.n_cells[mask] * len(members) for mask, members in groups)
         if cost < least:
-            best, least = groups, cost
+            best, least = [Group(sets.names(mask), tuple(sorted(members))) for mask, members in groups], cost
     return best
 
 
 def _greedy(
-    domain: Domain, home: Clique, cliques: Sequence[Clique], sizes: Sequence[int], *, limit: int
-) -> list[Group]:
+    sets: AttributeSets, cliques: Sequence[AttributeSet], *, limit: int
+) -> list[tuple[AttributeSet, list[int]]]:
     """Put each clique, large ones first, into the group that it makes largest within the limit, or open one."""
-    bits = {name: 1 << i for i, name in enumerate(home)}
-    cells = {bit: domain[name] for name, bit in bits.items()}
-    masks, counts, members = list[int](), list[int](), list[list[int]]()
-    for i in sorted(range(len(cliques)), key=lambda i: -sizes[i]):
-        mine = sum(bits[name] for name in cliques[i])
+    groups: list[AttributeSet] = []
+    members: list[list[int]] = []
+    for i in sorted(range(len(cliques)), key=lambda i: -sets.n_cells[cliques[i]]):
         chosen, grown = -1, limit
-        for number, (mask, count) in enumerate(zip(masks, counts, strict=True)):
-            for bit, n_levels in cells.items():
-                if mine & ~mask & bit:
-                    count *= n_levels  # noqa: PLW2901 - the size with this clique
-            if count <= grown:
-                chosen, grown = number, count
+        for number, group in enumerate(groups):
+            n_cells = sets.n_cells[group | cliques[i]]
+            if n_cells <= grown:
+                chosen, grown = number, n_cells
         if chosen < 0:
-            masks.append(mine)
-            counts.append(sizes[i])
+            groups.append(cliques[i])
             members.append([i])
         else:
-            masks[chosen], counts[chosen] = masks[chosen] | mine, grown
+            groups[chosen] |= cliques[i]
             members[chosen].append(i)
-    names = [tuple(name for name in home if mask & bits[name]) for mask in masks]
-    return [Group(clique, tuple(sorted(inside))) for clique, inside in zip(names, members, strict=True)]
+    return list(zip(groups, members, strict=True))

@@ -11,6 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.belief_propagation import BeliefPropagation
 from synthdp.inference.graphical.clique_groups import grouped
+from synthdp.inference.trees.attribute_sets import AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 
@@ -34,13 +35,14 @@ class MarginalOracle:
     def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
         self._propagation = BeliefPropagation(tree)
         self._n_cliques = len(cliques)
+        sets = AttributeSets(tree.domain)
         homes = [tree.position_of(clique) for clique in cliques]
         if None in homes:
             raise ParameterError("cliques: one is in no clique of the junction tree; give a tree that covers them all")
         self._groups: list[list[_GroupPlan]] = []
         for home, members in enumerate(tree.cliques):
             inside = [i for i, position in enumerate(homes) if position == home]
-            groups = grouped(tree.domain, members, [cliques[i] for i in inside])
+            groups = grouped(sets, members, [cliques[i] for i in inside])
             self._groups.append(
                 [
                     _GroupPlan(

@@ -4,39 +4,20 @@ With ``S`` the separator of an edge, ``A`` the queried attributes strictly on on
 others, ``P(A, B) = sum over S of P(A | S) P(B, S)``. Both parts are marginals of smaller subtrees
 and are split in turn, until each is within one clique. A marginal is known by its set of
 attributes, so whatever is needed in several places is planned, and later computed, once.
-
-Sets of attributes are bit masks: a round of a mechanism asks hundreds of queries, and planning
-must not take longer than the products.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import NamedTuple, TypeAlias, final
+from operator import and_
+from typing import NamedTuple, final
 
+from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, Folded
 from synthdp.inference.trees.junction_tree import JunctionTree
-
-AttributeSet: TypeAlias = int
-"""Attributes as a bit mask: bit ``i`` is the attribute at position ``i`` of the domain."""
 
 _CELL_COST = 30.0  # what writing, ordering and dividing a cell takes, in multiplications of a matrix product
 _MOST_TRIED = 3  # edges for a split that are followed up; more gained nothing on 40-clique models of Adult
 _MOST_COMPARED = 12  # edges for a split, those with the smallest separators, whose costs are looked at
 _MOST_SEARCHED = 32  # edges that separate a query; beyond, the plan is greedy
-
-
-def mask_of(tree: JunctionTree, names: Iterable[str]) -> AttributeSet:
-    """The set of some attributes."""
-    return sum(1 << tree.domain.index(name) for name in names)
-
-
-def positions_in(members: AttributeSet) -> tuple[int, ...]:
-    """The attributes of a set by their positions in the domain, in its order."""
-    found = []
-    while members:
-        first = members & -members
-        found.append(first.bit_length() - 1)
-        members ^= first
-    return tuple(found)
 
 
 class _Cut(NamedTuple):
@@ -60,42 +41,38 @@ class Split(NamedTuple):
 
 @final
 class QueryPlan:
-    """Chooses for each set of attributes across cliques the edge that splits it."""
+    """Chooses for each set of attributes across cliques the edge that splits it.
 
-    def __init__(self, tree: JunctionTree) -> None:
-        self._shape = tree.domain.shape
-        self.cliques = [mask_of(tree, clique) for clique in tree.cliques]
-        self._sizes: dict[AttributeSet, int] = {}
+    Parameters
+    ----------
+    tree
+        The junction tree.
+    sets
+        Sets of its attributes.
+    """
+
+    def __init__(self, tree: JunctionTree, sets: AttributeSets) -> None:
+        self._size = sets.n_cells
+        self._positions = sets.positions
+        self.cliques = [sets.of(clique) for clique in tree.cliques]
         self._costs: dict[AttributeSet, float] = {}
-        self._holders: dict[AttributeSet, int] = {0: (1 << len(self.cliques)) - 1}
-        for position in range(len(tree.domain)):
-            held = (1 << i for i, clique in enumerate(self.cliques) if clique >> position & 1)
-            self._holders[1 << position] = sum(held)
+        holders = dict.fromkeys(sets.bits[sets.of(tree.domain.attributes)], 0)
+        for i, clique in enumerate(self.cliques):
+            for bit in sets.bits[clique]:
+                holders[bit] |= 1 << i
+        # The cliques that contain a set, as a bit mask of their positions in the tree.
+        self._holders = Folded(holders, and_, (1 << len(self.cliques)) - 1)
         self.splits: dict[AttributeSet, Split] = {}
-        separators = [mask_of(tree, separator) for separator in tree.separators]
+        separators = [sets.of(separator) for separator in tree.separators]
         below = list(self.cliques)
         for child in range(len(below) - 1, 0, -1):  # children come after their parents
             below[tree.parents[child]] |= below[child]
         everything = below[0]
         self._cuts = [_Cut(s, b & ~s, everything & ~b) for s, b in zip(separators[1:], below[1:], strict=True)]
 
-    def size(self, members: AttributeSet) -> int:
-        """Number of cells of a marginal."""
-        if members not in self._sizes:
-            first = members & -members
-            self._sizes[members] = self._shape[first.bit_length() - 1] * self.size(members ^ first) if members else 1
-        return self._sizes[members]
-
-    def holders(self, members: AttributeSet) -> int:
-        """The cliques that contain a set, as a bit mask of their positions."""
-        if members not in self._holders:
-            first = members & -members
-            self._holders[members] = self._holders[first] & self.holders(members ^ first)
-        return self._holders[members]
-
     def home(self, members: AttributeSet) -> int:
         """Position of the smallest clique that contains a set."""
-        return min(positions_in(self.holders(members)), key=lambda i: self.size(self.cliques[i]))
+        return min(self._positions[self._holders[members]], key=lambda i: self._size[self.cliques[i]])
 
     def add(self, query: AttributeSet) -> None:
         """Plan one marginal, with all that it is made of."""
@@ -123,13 +100,13 @@ class QueryPlan:
             cost = products + self._search(split.given, cuts) + self._search(split.joint, cuts)
             if cost < least:
                 least, self.splits[members] = cost, split
-        self._costs[members] = least + (_CELL_COST * self.size(members) if cuts else 0.0)
+        self._costs[members] = least + (_CELL_COST * self._size[members] if cuts else 0.0)
         return self._costs[members]
 
     def _candidates(self, members: AttributeSet, cuts: Sequence[_Cut]) -> list[tuple[float, int, Split]]:
         """For promising edges a lower bound of the cost, the multiplications of the last step, and the split."""
         if len(cuts) > _MOST_COMPARED:
-            added = [self.size(cut.separator & ~members) for cut in cuts]
+            added = [self._size[cut.separator & ~members] for cut in cuts]
             middle = (len(cuts) - 1) / 2  # where edges cost the same, halves make the plan short
             order = sorted(range(len(cuts)), key=lambda i: (added[i], abs(i - middle)))
             cuts = [cuts[i] for i in order[:_MOST_COMPARED]]
@@ -137,9 +114,9 @@ class QueryPlan:
         for separator, below, _ in cuts:
             inner = (members & below) | separator
             outer = (members & ~below) | separator
-            products = self.size(inner | outer)
-            cells = sum(self.size(part) for part in (inner, outer) if not self.holders(part))
-            if self.size(inner) <= self.size(outer):
+            products = self._size[inner | outer]
+            cells = sum(self._size[part] for part in (inner, outer) if not self._holders[part])
+            if self._size[inner] <= self._size[outer]:
                 split = Split(separator, inner, outer)
             else:
                 split = Split(separator, outer, inner)

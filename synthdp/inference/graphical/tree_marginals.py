@@ -14,7 +14,8 @@ import numpy as np
 
 from synthdp.cliques import Clique
 from synthdp.inference.arrays import Array
-from synthdp.inference.graphical.query_plan import AttributeSet, QueryPlan, Split, mask_of, positions_in
+from synthdp.inference.graphical.query_plan import QueryPlan, Split
+from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _Key = TypeVar("_Key")
@@ -57,7 +58,8 @@ class TreeMarginals:
     def __init__(self, tree: JunctionTree, beliefs: Sequence[Array]) -> None:
         self._tree = tree
         self._beliefs = beliefs
-        self._plan = QueryPlan(tree)
+        self._sets = AttributeSets(tree.domain)
+        self._plan = QueryPlan(tree, self._sets)
         self._sums: dict[AttributeSet, _Table] = {}
 
     def marginal(self, clique: Clique) -> Array:
@@ -69,7 +71,7 @@ class TreeMarginals:
 
         Answers may be views of the beliefs and, where they have the same attributes, of each other.
         """
-        queries = [mask_of(self._tree, clique) for clique in cliques]
+        queries = [self._sets.of(clique) for clique in cliques]
         larger = self._larger(set(queries))
         answers = self._contract([query for query in dict.fromkeys(queries) if query not in larger])
         for query in sorted(larger, key=int.bit_count, reverse=True):
@@ -81,10 +83,10 @@ class TreeMarginals:
     def _larger(self, queries: set[AttributeSet]) -> dict[AttributeSet, AttributeSet]:
         """For queries that are another one less one attribute the smallest such other one."""
         larger: dict[AttributeSet, AttributeSet] = {}
-        for query in sorted(queries, key=self._plan.size):
-            for position in positions_in(query):
-                if query ^ (1 << position) in queries:
-                    larger.setdefault(query ^ (1 << position), query)
+        for query in sorted(queries, key=self._sets.n_cells.__getitem__):
+            for bit in self._sets.bits[query]:
+                if query ^ bit in queries:
+                    larger.setdefault(query ^ bit, query)
         return larger
 
     def _contract(self, queries: Sequence[AttributeSet]) -> dict[AttributeSet, _Table]:
@@ -110,10 +112,9 @@ class TreeMarginals:
         return tables
 
     def _operand(self, table: _Table, use: _Use) -> _Operand:
-        batch, summed = positions_in(use.batch), positions_in(use.summed)
+        batch, summed = self._sets.positions[use.batch], self._sets.positions[use.summed]
         rest = tuple(axis for axis in table.axes if axis not in batch and axis not in summed)
-        size = self._plan.size
-        n_batch, n_summed = size(use.batch), size(use.summed)
+        n_batch, n_summed = self._sets.n_cells[use.batch], self._sets.n_cells[use.summed]
         if table.axes and table.axes[-1] in summed:  # copies are fast, or not needed, if the last axis stays last
             values = _ordered(table, batch + rest + summed).reshape(n_batch, -1, n_summed).swapaxes(1, 2)
         else:
@@ -129,7 +130,7 @@ class TreeMarginals:
         shared = members
         for axis in first.rest + second.rest:
             shared ^= 1 << axis
-        axes = positions_in(shared) + first.rest + second.rest
+        axes = self._sets.positions[shared] + first.rest + second.rest
         values = np.matmul(first.values.swapaxes(1, 2), second.values)
         return _Table(values.reshape([self._tree.domain.shape[axis] for axis in axes]), axes)
 
@@ -139,9 +140,9 @@ class TreeMarginals:
             home = self._plan.home(members)
             clique = self._plan.cliques[home]
             if members == clique:
-                table = _Table(self._beliefs[home], positions_in(clique))
+                table = _Table(self._beliefs[home], self._sets.positions[clique])
             else:
-                last = min(positions_in(clique & ~members), key=self._tree.domain.shape.__getitem__)
+                last = min(self._sets.positions[clique & ~members], key=self._tree.domain.shape.__getitem__)
                 table = _without(self._sum(members | 1 << last), last)
             self._sums[members] = table
         return self._sums[members]

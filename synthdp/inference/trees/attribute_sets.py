@@ -1,4 +1,8 @@
-"""Sets of attributes as integers, and graphs of them: quick enough to triangulate thousands of graphs."""
+"""Sets of attributes as integers, and graphs of them.
+
+A mechanism triangulates thousands of graphs and plans hundreds of queries in a round; sets of
+names would take longer than the products.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import log
@@ -8,7 +12,10 @@ from typing import TypeAlias, final
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 
-Graph: TypeAlias = dict[int, int]
+AttributeSet: TypeAlias = int
+"""Attributes as a bit mask: bit ``i`` is the attribute at position ``i`` of the domain."""
+
+Graph: TypeAlias = dict[AttributeSet, AttributeSet]
 """For the bit of each attribute the set of the attribute and its neighbours."""
 
 
@@ -31,22 +38,23 @@ class AttributeSets:
         self._remember_nothing()
 
     def _remember_nothing(self) -> None:
-        self.bits = _Members()
-        self.n_cells = _Folded(self._sizes, mul, 1)
-        self.weight = _Folded(self._weights, add, 0)
+        self.bits = _Bits()
+        self.positions = _Positions()
+        self.n_cells = Folded(self._sizes, mul, 1)
+        self.weight = Folded(self._weights, add, 0)
 
-    def of(self, clique: Iterable[str]) -> int:
+    def of(self, clique: Iterable[str]) -> AttributeSet:
         """The set of some names; raises `ParameterError` for one that is not in the domain."""
         members = 0
         for name in clique:
             members |= self._bit_of.get(name) or 1 << self.domain.index(name)
         return members
 
-    def names(self, members: int) -> Clique:
+    def names(self, members: AttributeSet) -> Clique:
         """The names of a set, in the order of the domain."""
-        return tuple(self.domain.attributes[bit.bit_length() - 1] for bit in self.bits[members])
+        return tuple(self.domain.attributes[position] for position in self.positions[members])
 
-    def graph(self, cliques: Iterable[int]) -> Graph:
+    def graph(self, cliques: Iterable[AttributeSet]) -> Graph:
         """Which attributes share a clique; every attribute of the domain is in it."""
         graph = {bit: bit for bit in self._sizes}
         for clique in cliques:
@@ -56,15 +64,15 @@ class AttributeSets:
 
     def forget(self, *, above: int) -> None:
         """Forget all sets if more than ``above`` are remembered, about 300 bytes each."""
-        if len(self.weight) + len(self.bits) > above:
+        if len(self.weight) + len(self.bits) + len(self.positions) > above:
             self._remember_nothing()
 
 
 @final
-class _Members(dict[int, tuple[int, ...]]):
-    """The bits of a set, lowest first."""
+class _Bits(dict[AttributeSet, tuple[AttributeSet, ...]]):
+    """The members of a set as sets of one, lowest bit first."""
 
-    def __missing__(self, members: int) -> tuple[int, ...]:
+    def __missing__(self, members: AttributeSet) -> tuple[AttributeSet, ...]:
         found, rest = [], members
         while rest:
             found.append(rest & -rest)
@@ -74,17 +82,45 @@ class _Members(dict[int, tuple[int, ...]]):
 
 
 @final
-class _Folded(dict[int, int]):
-    """Sum or product of a number that each member has: weights, or levels."""
+class _Positions(dict[AttributeSet, tuple[int, ...]]):
+    """The members of a set as positions in the domain, in its order."""
 
-    def __init__(self, values: Mapping[int, int], fold: Callable[[int, int], int], start: int) -> None:
+    def __missing__(self, members: AttributeSet) -> tuple[int, ...]:
+        found, rest = [], members
+        while rest:
+            found.append((rest & -rest).bit_length() - 1)
+            rest &= rest - 1
+        self[members] = positions = tuple(found)
+        return positions
+
+
+@final
+class Folded(dict[AttributeSet, int]):
+    """A number that each member has, joined over the members of a set: the sum of weights, the product of sizes.
+
+    Parameters
+    ----------
+    values
+        The number of each attribute, by its set of one.
+    fold
+        Joins two numbers.
+    start
+        The number of the empty set.
+    """
+
+    def __init__(self, values: Mapping[AttributeSet, int], fold: Callable[[int, int], int], start: int) -> None:
         super().__init__()
         self._values, self._fold, self._start = values, fold, start
 
-    def __missing__(self, members: int) -> int:
-        folded, rest = self._start, members
-        while rest:
-            folded = self._fold(folded, self._values[rest & -rest])
-            rest &= rest - 1
+    def __missing__(self, members: AttributeSet) -> int:
+        rest = members & (members - 1)
+        folded = self.get(rest)
+        if folded is not None and members:  # often the set less its lowest member is known
+            folded = self._fold(folded, self._values[members ^ rest])
+        else:
+            folded, rest = self._start, members
+            while rest:
+                folded = self._fold(folded, self._values[rest & -rest])
+                rest &= rest - 1
         self[members] = folded
         return folded

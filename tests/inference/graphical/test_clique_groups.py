@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from synthdp.domain import Domain
 from synthdp.inference.graphical.clique_groups import grouped
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
+from synthdp.inference.trees.attribute_sets import AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 NAMES = tuple("abcdefgh")
@@ -23,7 +24,7 @@ def problems(draw):
 @given(problems())
 def test_groups_are_a_partition_and_hold_their_members(problem):
     domain, cliques = problem
-    groups = grouped(domain, NAMES, cliques)
+    groups = grouped(AttributeSets(domain), NAMES, cliques)
     assert sorted(i for group in groups for i in group.members) == list(range(len(cliques)))
     for group in groups:
         assert group.clique == domain.canonical(group.clique)
@@ -33,7 +34,7 @@ def test_groups_are_a_partition_and_hold_their_members(problem):
 def test_groups_make_many_sums_cheaper():
     domain = Domain(NAMES, (4,) * len(NAMES))
     pairs = [(a, b) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]]
-    groups = grouped(domain, NAMES, pairs)
+    groups = grouped(AttributeSets(domain), NAMES, pairs)
     direct = domain.size() * len(pairs)
     shared = domain.size() * len(groups) + sum(domain.size(group.clique) * len(group.members) for group in groups)
     assert shared < direct / 2
