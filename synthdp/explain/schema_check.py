@@ -22,7 +22,7 @@ from synthdp.explain.expected_noise import (
 )
 from synthdp.explain.listing import shortened
 from synthdp.explain.schema_findings import finding_lines, question_findings, schema_findings, warnings_first
-from synthdp.inference.engines.graphical_model import check_possible
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.settings import DOMAIN_SHARE, checked_share

@@ -10,7 +10,7 @@ from synthdp.cliques import Clique
 from synthdp.derivation.budgets import is_gaussian, takes_thresholds
 from synthdp.derivation.questions import Question
 from synthdp.domain import Domain
-from synthdp.inference.engines.graphical_model import DirectEstimator
+from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.privacy.private_table import MAX_CELLS
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.columns.binned import BinnedColumn

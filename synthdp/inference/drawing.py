@@ -89,6 +89,27 @@ def draw_by_group(
     return values
 
 
+def draw_each(weights: Array, *, generator: np.random.Generator) -> IntArray:
+    """Draw a value for each row, independently and by the row's own weights.
+
+    Parameters
+    ----------
+    weights
+        At least 0, shape ``(n_rows, n_values)``; not normalised.
+    generator
+        Source of (seeded, not private) randomness.
+
+    Returns
+    -------
+    Values ``0 .. n_values - 1``, shape ``(n_rows,)``; -1 for rows without any weight.
+    """
+    running = np.cumsum(weights, axis=1)
+    totals = running[:, -1]
+    targets = generator.random(len(running)) * totals
+    values = np.add.reduce(running <= targets[:, None], axis=1)
+    return np.where(totals > 0, np.minimum(values, weights.shape[1] - 1), -1)
+
+
 def _reachable(table: Array) -> Array:
     """Weights where no group is without any: none is reached but up to rounding error; its rows are spread evenly."""
     possible = table.any(axis=1, keepdims=True)

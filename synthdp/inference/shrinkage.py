@@ -41,17 +41,31 @@ def one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement], *,
     """
     shares = {}
     for name, size in zip(domain.attributes, domain.shape, strict=True):
-        counts, precision = np.zeros(size), np.zeros(size)
-        for measurement in measurements:
-            if name in measurement.clique:
-                axis = measurement.clique.index(name)
-                summed = tuple(other for other in range(measurement.values.ndim) if other != axis)
-                weight = 1.0 / measurement.variance.sum(axis=summed)
-                counts += weight * measurement.values.sum(axis=summed)
-                precision += weight
-        means = np.divide(counts, precision, out=np.full(size, total / size), where=precision > 0)
+        means = one_way_counts(name, size, measurements, unknown=total / size)
         shares[name] = (on_simplex(means / total) + _LEAST_SHARE / size) / (1.0 + _LEAST_SHARE)
     return shares
+
+
+def one_way_counts(name: str, size: int, measurements: Sequence[LinearMeasurement], *, unknown: float) -> Array:
+    """Counts of an attribute's levels: the mean of all measurements that show them, by their precision.
+
+    Parameters
+    ----------
+    name, size
+        The attribute and its number of levels.
+    measurements
+        Noisy counts, none of them coarsened.
+    unknown
+        What a level counts where no measurement shows the attribute.
+    """
+    counts, precision = np.zeros(size), np.zeros(size)
+    for measurement in measurements:
+        if name in measurement.clique:
+            summed = tuple(axis for axis, other in enumerate(measurement.clique) if other != name)
+            weight = 1.0 / measurement.variance.sum(axis=summed)
+            counts += weight * measurement.values.sum(axis=summed)
+            precision += weight
+    return np.asarray(np.divide(counts, precision, out=np.full(size, unknown), where=precision > 0))
 
 
 def on_simplex(values: Array) -> Array:

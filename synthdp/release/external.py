@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.inference.engines.graphical_model import check_possible
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.measurement import MIN_STDDEV, LinearMeasurement
 from synthdp.release.certificate import fit_facts
 from synthdp.release.registry import engine_named

@@ -24,7 +24,7 @@ MECHANISMS = {
 }
 ENGINES = {
     "auto": "synthdp.inference.engines.auto:AutoEstimator",
-    "direct": "synthdp.inference.engines.graphical_model:DirectEstimator",
+    "direct": "synthdp.inference.engines.direct:DirectEstimator",
     "generative-network": "synthdp.inference.engines.generative_network:GenerativeNetworkEstimator",
     "gum": "synthdp.inference.engines.gum:RecordUpdateEstimator",
     "graphical-model": "synthdp.inference.engines.graphical_model:GraphicalModelEstimator",

@@ -9,8 +9,8 @@ from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, ta
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
 from synthdp.errors import ParameterError
-from synthdp.inference.engines.graphical_model import check_possible
 from synthdp.inference.estimator import Estimator
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.accounting import Accounting

@@ -19,7 +19,7 @@ from synthdp.cli import commands
 from synthdp.domain import Domain
 from synthdp.explain.expected_noise import ONE_WAY_SHARE, expected_noise
 from synthdp.explain.schema_findings import schema_findings
-from synthdp.inference.engines.graphical_model import DirectEstimator
+from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.privacy.accounting import gdp_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import MAX_CELLS

@@ -11,7 +11,8 @@ from helpers.private_tables import private_table
 from synthdp.mechanisms.mst import MST
 
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency

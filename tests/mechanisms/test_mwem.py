@@ -9,7 +9,8 @@ from synthdp.mechanisms.mwem_pgm import MWEMPGM
 
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
-from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable

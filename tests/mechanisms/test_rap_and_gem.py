@@ -16,8 +16,8 @@ from synthdp.mechanisms.rap import RAP
 
 import synthdp
 from synthdp.errors import MissingExtraError, ParameterError
+from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.engines.graphical_model import DirectEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
 from synthdp.privacy.events import ScoresEvent, SelectionEvent
 from synthdp.privacy.unit import Adjacency

@@ -9,7 +9,7 @@ from helpers.cli_runs import invoke
 
 import synthdp
 from synthdp.errors import ParameterError, SchemaError, SynthdpError
-from synthdp.inference.engines.graphical_model import DirectEstimator
+from synthdp.inference.engines.direct import DirectEstimator
 
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 4}}

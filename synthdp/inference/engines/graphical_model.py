@@ -13,11 +13,12 @@ import numpy as np
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
@@ -37,7 +38,8 @@ def fit_potentials(
     """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability 0."""
     loss = MarginalLoss(tree.domain, measurements)
     total = estimate_total(measurements)
-    masks = _log_masks(tree.domain, constraints)
+    possible = possible_cells(tree.domain, constraints)
+    masks = {clique: np.where(allowed, 0.0, -np.inf) for clique, allowed in possible.items()}
     oracle = MarginalOracle(tree, [*loss.cliques, *masks])
 
     def marginals(theta: Array) -> Array:
@@ -56,30 +58,11 @@ def fit_potentials(
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
 
 
-def check_possible(domain: Domain, constraints: Sequence[Constraint]) -> None:
-    """Raise `ParameterError` if the constraints contradict each other, so that no record could obey them all."""
-    masks = _log_masks(domain, constraints)
-    if masks:
-        MarginalOracle(JunctionTree.covering(domain, masks), list(masks)).beliefs(list(masks.values()))
-
-
-def _log_masks(domain: Domain, constraints: Sequence[Constraint]) -> dict[Clique, Array]:
-    """For each constrained clique 0 where its constraints allow a cell, else -inf."""
-    masks: dict[Clique, Array] = {}
-    for constraint in constraints:
-        canonical = constraint.canonical(domain)
-        mask = np.where(canonical.allowed, 0.0, -np.inf)
-        masks[canonical.clique] = masks.get(canonical.clique, 0.0) + mask
-    return masks
-
-
 def _known_potentials(domain: Domain, warm_start: Model | None) -> dict[Clique, Array]:
     """Potentials of an earlier fit, with 0 for impossible cells: a fit could not leave those."""
-    if not isinstance(warm_start, MarkovRandomField):
-        return {}
-    if warm_start.domain != domain:
-        raise ParameterError("warm_start: it is over another domain; give a model over the same attributes and sizes")
-    return {clique: np.where(np.isfinite(t), t, 0.0) for clique, t in warm_start.log_potentials.items()}
+    earlier = check_warm_start(warm_start, MarkovRandomField, domain)
+    known = earlier.log_potentials if earlier else {}
+    return {clique: np.where(np.isfinite(table), table, 0.0) for clique, table in known.items()}
 
 
 @final
@@ -122,55 +105,6 @@ class GraphicalModelEstimator(Estimator):
                 f"(a fit would take about {fit_bytes(tree.n_cells()) / 1e6:.0f} MB); "
                 "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
             )
-        return fit_potentials(
-            tree,
-            measurements,
-            constraints=constraints,
-            driver=self.driver,
-            warm_start=warm_start,
-            progress=progress,
-        )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class DirectEstimator(Estimator):
-    """Maximum-likelihood distribution over all cells of the domain.
-
-    Parameters
-    ----------
-    driver
-        The optimiser and its stopping rule.
-    max_cells
-        Refuse domains with more cells than this; a fit needs about 32 bytes a cell, and for the
-        driver's memory 16 bytes for each measured cell and remembered iterate.
-    """
-
-    name: ClassVar[str] = "direct"
-    driver: MirrorDescent = field(default_factory=MirrorDescent)
-    max_cells: int = 10_000_000
-
-    def check_domain(self, domain: Domain) -> None:
-        """Raise `ModelTooLargeError` if the domain has more than ``max_cells`` cells."""
-        if domain.size() > self.max_cells:
-            raise ModelTooLargeError(
-                f"direct: the domain has {domain.size()} cells, at most {self.max_cells} are allowed; "
-                "use engine='graphical-model', which needs only the measured cliques"
-            )
-
-    def estimate(
-        self,
-        domain: Domain,
-        measurements: Sequence[LinearMeasurement],
-        *,
-        constraints: Sequence[Constraint] = (),
-        warm_start: Model | None = None,
-        progress: Progress | None = None,
-    ) -> MarkovRandomField:
-        """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
-        self.check_domain(domain)
-        tree = JunctionTree(domain, (domain.attributes,), (-1,))
         return fit_potentials(
             tree,
             measurements,

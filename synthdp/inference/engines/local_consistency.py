@@ -21,13 +21,13 @@ from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
+from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
-from synthdp.inference.rows.constraint_repair import possible_cells
 from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
@@ -72,7 +72,7 @@ class LocalConsistencyEstimator(Estimator):
     ) -> PseudoMarginalModel:
         """Fit the model; see `Estimator.estimate`."""
         check_problem(domain, measurements, constraints)
-        possible = possible_cells(constraints, domain)
+        possible = possible_cells(domain, constraints)
         graph = RegionGraph.covering(domain, [*(measurement.clique for measurement in measurements), *possible])
         if graph.n_cells() > self.max_cells:
             raise ModelTooLargeError(

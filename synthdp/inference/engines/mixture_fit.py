@@ -15,6 +15,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
+from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.mixture_model import MixtureModel
@@ -22,7 +23,7 @@ from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
 from synthdp.inference.products.array_backend import DEVICES, ArrayBackend, DeviceArray
 from synthdp.inference.products.component_forms import ComponentForm
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
-from synthdp.inference.rows.constraint_repair import check_some_row_is_possible, possible_cells
+from synthdp.inference.shrinkage import one_way_counts
 from synthdp.measurement import LinearMeasurement, estimate_total
 
 _FORBIDDEN_SHARE = 1e-3
@@ -92,8 +93,8 @@ class ComponentEstimator(Estimator):
     ) -> MixtureModel:
         """Fit the model; see `Estimator.estimate`."""
         check_problem(domain, measurements, constraints)
-        check_some_row_is_possible(constraints, domain)
-        allowed = possible_cells(constraints, domain)
+        check_possible(domain, constraints)
+        allowed = possible_cells(domain, constraints)
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(allowed)
         self._check_size(domain, sum(map(domain.size, cliques)))
         backend = ArrayBackend(self.device)
@@ -231,20 +232,10 @@ def _random_levels(
     """Components scattered around the measured one-way marginals; uniform where nothing is known."""
     levels = np.empty((sum(domain.shape), n_components))
     for name, rows in attribute_rows(domain).items():
-        logits = np.log(_one_way(name, domain[name], measurements))[:, None]
+        counts = one_way_counts(name, domain[name], measurements, unknown=1.0)
+        # The logarithm of a noisy count below 1 would say more than the noise allows.
+        logits = np.log(np.maximum(counts, 1.0))[:, None]
         scatter = _SCATTER * generator.standard_normal((domain[name], n_components))
         powers = np.exp(logits - logits.max() + (scatter if name in known else 0.0 * scatter))
         levels[rows] = powers / powers.sum(axis=0)
     return levels
-
-
-def _one_way(name: str, n_levels: int, measurements: Sequence[LinearMeasurement]) -> Array:
-    """Counts of an attribute's levels, averaged over the marginals that show them, at least 1 each."""
-    weighted, weights = np.zeros(n_levels), np.full(n_levels, 1e-300)
-    for measurement in measurements:
-        if name in measurement.clique:
-            others = tuple(axis for axis, other in enumerate(measurement.clique) if other != name)
-            precision = 1.0 / measurement.variance.sum(axis=others)
-            weighted += precision * measurement.values.sum(axis=others)
-            weights += precision
-    return np.asarray(np.maximum(weighted / weights, 1.0))

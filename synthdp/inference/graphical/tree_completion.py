@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
-from synthdp.inference.arrays import Array
+from synthdp.inference.arrays import Array, CodeColumn
+from synthdp.inference.drawing import draw_each
 from synthdp.inference.trees.junction_tree import JunctionTree
-
-Column = NDArray[np.integer]
 
 _BATCH_CELLS = 1 << 22
 
 
 def complete_records(
-    tree: JunctionTree, beliefs: Sequence[Array], given: Mapping[str, Column], *, generator: np.random.Generator
-) -> dict[str, Column]:
+    tree: JunctionTree, beliefs: Sequence[Array], given: Mapping[str, CodeColumn], *, generator: np.random.Generator
+) -> dict[str, CodeColumn]:
     """Draw the attributes that are not given, for each record from its own conditional distribution.
 
     Parameters
@@ -67,7 +66,7 @@ class _Completer:
         self._tables = [self._conditional(i, belief) for i, belief in enumerate(beliefs)]
         self.cells_per_row = sum(tree.domain.size(free) for free in self._free)
 
-    def complete(self, given: Mapping[str, NDArray[np.intp]], generator: np.random.Generator) -> dict[str, Column]:
+    def complete(self, given: Mapping[str, NDArray[np.intp]], generator: np.random.Generator) -> dict[str, CodeColumn]:
         """Complete one batch of records."""
         tables = [
             table[tuple(given[name] for name in names)] if names else table[None]
@@ -78,7 +77,7 @@ class _Completer:
             message = self._message(tables[child], child)
             tables[parent] = tables[parent] * self._broadcast(message, self._free_separators[child], parent)
         n_rows = len(next(iter(given.values())))
-        known: dict[str, Column] = dict(given)
+        known: dict[str, CodeColumn] = dict(given)
         for i, table in enumerate(tables):
             self._draw(i, np.broadcast_to(table, (n_rows, *table.shape[1:])), known, generator)
         return known
@@ -100,7 +99,7 @@ class _Completer:
         sizes = [self._tree.domain[name] if name in names else 1 for name in self._free[parent]]
         return message.reshape([message.shape[0], *sizes])
 
-    def _draw(self, i: int, table: Array, known: dict[str, Column], generator: np.random.Generator) -> None:
+    def _draw(self, i: int, table: Array, known: dict[str, CodeColumn], generator: np.random.Generator) -> None:
         """Draw the attributes of a clique that are still unknown, given those that are known."""
         free = self._free[i]
         done = [name for name in free if name in known]
@@ -109,10 +108,8 @@ class _Completer:
         rows = np.arange(len(table))
         ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
         weights = ordered[(rows, *(known[name] for name in done))].reshape(len(rows), prod(shape))
-        running = np.cumsum(weights, axis=1)
-        if len(rows) and not running[:, -1].min() > 0:
+        if not weights.any(axis=1).all():
             raise ParameterError("given: a record has probability 0 under the model; leave out what is impossible")
         if new:
-            targets = generator.random(len(rows)) * running[:, -1]
-            values = (running <= targets[:, None]).sum(axis=1)
+            values = draw_each(weights, generator=generator)
             known.update(zip(new, np.unravel_index(values, shape), strict=True))

@@ -11,7 +11,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
-from synthdp.inference.drawing import draw_values
+from synthdp.inference.drawing import draw_each, draw_values
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_clique, check_sample_size, check_slice
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
@@ -145,10 +145,8 @@ class MixtureModel(Model):
             for name, codes in given.items():
                 scores += logs[name][codes[here]]
             scores -= scores.max(axis=1, keepdims=True)
-            running = np.cumsum(np.exp(scores), axis=1)
-            targets = generator.random(len(running)) * running[:, -1]
-            members[here] = (running <= targets[:, None]).sum(axis=1)
-        return np.minimum(members, len(prior) - 1)
+            members[here] = draw_each(np.exp(scores), generator=generator)
+        return members
 
     def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""

@@ -9,8 +9,9 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array, Codes, IntArray, compact
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import check_given
-from synthdp.inference.rows.constraint_repair import check_some_row_is_possible, repaired
+from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.matching_rows import AgreeingRows
 
 Given = Mapping[str, NDArray[np.integer]]
@@ -111,7 +112,7 @@ def slice_constraints(
     """
     joined = [*constraints, *(Constraint((name,), scale > 0) for name, scale in wanted.items())]
     try:
-        check_some_row_is_possible(joined, domain)
+        check_possible(domain, joined)
     except ParameterError:
         raise ParameterError("where: the constraints leave no row in the slice; widen it") from None
     return joined

@@ -19,7 +19,8 @@ from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array, IntArray, cell_counts, cell_numbers
-from synthdp.inference.rows.constraint_repair import possible_cells
+from synthdp.inference.drawing import draw_each
+from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.rows.record_blocks import Block, Moves, View, blocks_of
 
 Records = NDArray[np.int32]
@@ -111,7 +112,7 @@ class _Table:
             cell_counts(domain, clique, tuple(records)) - self._n_rows * target for clique, target in targets.items()
         ]
         # Impossible cells are infinitely crowded; they follow the wanted marginals in the lists.
-        possible = possible_cells(constraints, domain)
+        possible = possible_cells(domain, constraints)
         self._n_targets = len(targets)
         self._cliques += possible
         self._surplus += [np.where(allowed, 0.0, np.inf) for allowed in possible.values()]
@@ -176,10 +177,8 @@ class _Table:
         records = np.arange(present.size)
         gains[records, present] = 0.0
         np.maximum(gains, 0.0, out=gains)
-        running = np.cumsum(np.square(gains), axis=1)
-        drawn = self._generator.random(present.size) * running[:, -1]
-        values = np.minimum(np.add.reduce(running <= drawn[:, None], axis=1), gains.shape[1] - 1)
-        values = np.where(running[:, -1] > 0, values, present)
+        drawn = draw_each(np.square(gains), generator=self._generator)
+        values = np.where(drawn >= 0, drawn, present)
         return values, gains[records, values]
 
     def _carry_out(

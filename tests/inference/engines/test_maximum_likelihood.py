@@ -6,7 +6,8 @@ from oracles.inference import least_loss, loss_and_gap, noisy, random_cliques, r
 from scipy.optimize import nnls
 
 from synthdp.domain import Domain
-from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total

@@ -11,7 +11,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import distinct_rows
-from synthdp.inference.engines.graphical_model import DirectEstimator
+from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.models.public_support import judge_support
 from synthdp.inference.models.weighted_rows import WeightedRowsModel

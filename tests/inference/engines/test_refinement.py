@@ -8,7 +8,8 @@ from oracles.inference import marginal_of
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator
+from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.models.refined_model import RefinedModel

@@ -18,6 +18,7 @@ from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.mixture_fit import _Objective, _target
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
+from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus
 from synthdp.inference.models.mixture_model import MixtureModel
@@ -26,7 +27,7 @@ from synthdp.inference.products import array_backend, product_components
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.component_forms import SoftmaxForm, TableForm
 from synthdp.inference.products.product_components import ProductComponents
-from synthdp.inference.rows.constraint_repair import possible_cells, repaired
+from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.measurement import LinearMeasurement
 
 ENGINES = [MixtureEstimator, RelaxedTabularEstimator]
@@ -123,7 +124,7 @@ def test_the_objectives_gradient_is_right_by_every_parameter(form, joint):
     rng = np.random.default_rng(2)
     measurements = noisy(rng, joint, DOMAIN, [("a", "b"), ("b", "c", "d"), (), ("c",)], [3.0, 5.0, 10.0, 4.0])
     loss = MarginalLoss(DOMAIN, measurements)
-    allowed = possible_cells([Constraint(("a", "c"), ALLOWED)], DOMAIN)
+    allowed = possible_cells(DOMAIN, [Constraint(("a", "c"), ALLOWED)])
     target = _target(loss, DOMAIN, allowed)
     objective = _Objective(target, ProductComponents(DOMAIN, target.cliques, NUMPY), forms[form], NUMPY, 1000.0)
     parameters = forms[form].parameters(random_components(rng, DOMAIN, 4))

@@ -1,14 +1,18 @@
 """Conditional draws and constraints of the exact engines against the full joint table."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.inference.engines.graphical_model import DirectEstimator, GraphicalModelEstimator, check_possible
+from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.inference.engines.direct import DirectEstimator
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import FitStatus
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement
@@ -154,6 +158,14 @@ def test_constraints_that_do_not_fit_or_contradict_are_refused():
         Constraint(("a",), np.zeros(3, bool))
     with pytest.raises(ParameterError, match="each once"):
         Constraint(("a", "a"), np.ones((3, 3), bool))
+
+
+def test_constraints_whose_junction_tree_is_too_large_are_refused_before_it_is_built():
+    domain = Domain(tuple("abcdef"), (40,) * 6)
+    pairs = [Constraint(pair, np.ones((40, 40), bool)) for pair in combinations(domain.attributes, 2)]
+    with pytest.raises(ModelTooLargeError, match=r"^constraints: .* 4096000000 cells"):
+        check_possible(domain, pairs)
+    check_possible(domain, pairs[:5])
 
 
 def test_a_constrained_model_may_start_the_next_fit():

@@ -14,7 +14,7 @@ from scipy.special import chdtr, chdtrc
 
 from synthdp.domain import Domain
 from synthdp.inference.arrays import compact, stable_order
-from synthdp.inference.drawing import draw_counts, draw_values, round_counts
+from synthdp.inference.drawing import draw_counts, draw_each, draw_values, round_counts
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.regions.region_tables import RegionTables
@@ -304,3 +304,19 @@ def test_a_row_network_on_a_tree_of_pairs_is_that_tree():
             expected = share / share.sum(axis=1 - axis, keepdims=True) * drawn.sum(axis=1 - axis, keepdims=True)
             off.append(np.abs(drawn - expected).max())
         assert min(off) < 1 + 1e-8
+
+
+def test_values_are_drawn_row_by_row_by_the_row_s_own_weights():
+    weights = np.array([[0.0, 2.0, 6.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1e-300, 0.0]])
+    n = 40_000
+    drawn = draw_each(np.repeat(weights, n, axis=0), generator=np.random.default_rng(3)).reshape(3, n)
+    counts = np.bincount(drawn[0], minlength=4)
+    assert counts[0] == counts[3] == 0
+    # Seven standard errors of a binomial count.
+    assert abs(counts[1] - n / 4) <= 7 * np.sqrt(n * 0.25 * 0.75)
+    # Neighbours are independent: they are equal as often as chance says.
+    equal = int((drawn[0, :-1] == drawn[0, 1:]).sum())
+    assert abs(equal - n * 0.625) <= 7 * np.sqrt(n * 0.625 * 0.375) * 2
+    assert set(drawn[1].tolist()) == {-1}
+    assert set(drawn[2].tolist()) == {2}
+    assert draw_each(np.zeros((0, 3)), generator=np.random.default_rng(0)).shape == (0,)

@@ -1,0 +1,69 @@
+"""The direct engine: the graphical model's fit with every cell of the domain in one clique.
+
+It answers any marginal without a junction tree, which is what MWEM was made for, and is the
+reference for the other engines on small domains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ModelTooLargeError
+from synthdp.inference.engines.graphical_model import fit_potentials
+from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.model import Model, Progress
+from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.measurement import LinearMeasurement
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DirectEstimator(Estimator):
+    """Maximum-likelihood distribution over all cells of the domain.
+
+    Parameters
+    ----------
+    driver
+        The optimiser and its stopping rule.
+    max_cells
+        Refuse domains with more cells than this; a fit needs about 32 bytes a cell, and for the
+        driver's memory 16 bytes for each measured cell and remembered iterate.
+    """
+
+    name: ClassVar[str] = "direct"
+    driver: MirrorDescent = field(default_factory=MirrorDescent)
+    max_cells: int = 10_000_000
+
+    def check_domain(self, domain: Domain) -> None:
+        """Raise `ModelTooLargeError` if the domain has more than ``max_cells`` cells."""
+        if domain.size() > self.max_cells:
+            raise ModelTooLargeError(
+                f"direct: the domain has {domain.size()} cells, at most {self.max_cells} are allowed; "
+                "use engine='graphical-model', which needs only the measured cliques"
+            )
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> MarkovRandomField:
+        """Fit the model; see `Estimator.estimate`."""
+        check_problem(domain, measurements, constraints)
+        self.check_domain(domain)
+        tree = JunctionTree(domain, (domain.attributes,), (-1,))
+        return fit_potentials(
+            tree,
+            measurements,
+            constraints=constraints,
+            driver=self.driver,
+            warm_start=warm_start,
+            progress=progress,
+        )
