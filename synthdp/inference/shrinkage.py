@@ -18,13 +18,18 @@ from synthdp.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
-_LEAST_SHARE = 1e-3
-_LEAST_SPREAD = 1e-4
-_LEAST_ROOM = 1e-9
-_LEAST_FREEDOM = 8
-# In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements.
+_MIN_SHARE = 1e-3
+"""Spread evenly over the levels: noise may hide a level, so that none has prior probability 0."""
+_MIN_SPREAD = 1e-4
+"""Variance of the prior relative to the noise's: a table is never said to be its prior for certain."""
+_MIN_ROOM = 1e-9
+"""Share of the total below which what a prior lets a table vary is rounding error."""
+_MIN_FREEDOM = 8
+"""Degrees of freedom from which a scale is estimated: at 8 its standard error is a half of it."""
 _CAUTION = 2.0
-_RAKING_TOLERANCE, _MOST_RAKING = 1e-3, 10
+"""In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements."""
+_RAKING_TOLERANCE, _MAX_RAKING = 1e-3, 10
+"""A prior need not be known more closely than to a thousandth; smaller tables are noisy and need not agree."""
 
 
 def one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement], *, total: float) -> dict[str, Array]:
@@ -42,7 +47,7 @@ def one_way_shares(domain: Domain, measurements: Sequence[LinearMeasurement], *,
     shares = {}
     for name, size in zip(domain.attributes, domain.shape, strict=True):
         means = one_way_counts(name, size, measurements, unknown=total / size)
-        shares[name] = (on_simplex(means / total) + _LEAST_SHARE / size) / (1.0 + _LEAST_SHARE)
+        shares[name] = (on_simplex(means / total) + _MIN_SHARE / size) / (1.0 + _MIN_SHARE)
     return shares
 
 
@@ -104,9 +109,9 @@ def expected_shares(
     wanted = {}
     for clique in inside:
         counts = smaller[clique]
-        counts = np.maximum(counts, _LEAST_SHARE * max(float(counts.sum()), 1.0) / counts.size)
+        counts = np.maximum(counts, _MIN_SHARE * max(float(counts.sum()), 1.0) / counts.size)
         wanted[tuple(region.index(name) for name in clique)] = counts / counts.sum()
-    return raked(product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, most=_MOST_RAKING)
+    return raked(product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
 
 
 def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
@@ -142,7 +147,7 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
     excess = max(float(np.square(own).sum()) - expected, 0.0) + _CAUTION * error
     # Under such a prior, one-way marginals given, a cell varies by the factor times this.
     room = float(np.maximum(prior - np.square(prior) / total * taken, 0.0).sum())
-    spread = np.maximum(excess / max(room, _LEAST_ROOM * total) * prior, _LEAST_SPREAD * noise)
+    spread = np.maximum(excess / max(room, _MIN_ROOM * total) * prior, _MIN_SPREAD * noise)
     weight = np.divide(spread, noise + spread, out=np.zeros_like(prior), where=possible)
     return prior + weight * np.where(possible, deviation, 0.0), weight * noise
 
@@ -171,7 +176,7 @@ def without_noisy_interactions(domain: Domain, measurements: Sequence[LinearMeas
     for clique in sorted(merged, key=len):  # priors are made of smaller tables
         noisy, freedom = merged[clique].values, prod(domain[name] - 1 for name in clique)
         counts[clique] = noisy
-        if len(clique) > 1 and freedom >= _LEAST_FREEDOM:
+        if len(clique) > 1 and freedom >= _MIN_FREEDOM:
             prior = total * expected_shares(clique, np.ones(noisy.shape, dtype=np.bool_), shares, counts)
             own, noise = _centred(noisy - prior), float(merged[clique].variance.mean())
             excess = max(float(np.square(own).sum()) - noise * freedom, 0.0) + noise * sqrt(2.0 * freedom)
@@ -186,7 +191,7 @@ def _centred(table: Array) -> Array:
     return table
 
 
-def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, most: int) -> Array:
+def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, max_rounds: int) -> Array:
     """Iterative proportional fitting: the table closest to ``start`` (in relative entropy) with given marginals.
 
     Parameters
@@ -197,11 +202,11 @@ def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: f
         For some axes, ascending, the marginal that the table should have there.
     tolerance
         Stop when each marginal is off by less than this in total variation.
-    most
+    max_rounds
         Stop after this many rounds in any case: marginals that no table has have no solution.
     """
     table = start
-    for _ in range(most):
+    for _ in range(max_rounds):
         worst = 0.0
         for axes, target in wanted.items():
             summed = tuple(axis for axis in range(table.ndim) if axis not in axes)

@@ -25,7 +25,8 @@ from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.rows.record_moves import RecordMoves, Records
 from synthdp.measurement import LinearMeasurement
 
-_FEWEST_RECORDS, _MOST_RECORDS = 20_000, 1_000_000
+_MIN_RECORDS, _MAX_RECORDS = 20_000, 1_000_000
+"""Fewer could not express a share of 1e-4; more take time and memory, and are below any noise that matters."""
 
 
 @final
@@ -98,7 +99,7 @@ class RecordUpdateEstimator(Estimator):
     def _start(self, wanted: PseudoMarginalModel, warm_start: Model | None, generator: np.random.Generator) -> Records:
         if self.n_records is not None and self.n_records < 1:
             raise ParameterError(f"n_records is {self.n_records}; give 1 or more")
-        n_records = self.n_records or int(np.clip(round(wanted.total), _FEWEST_RECORDS, _MOST_RECORDS))
+        n_records = self.n_records or int(np.clip(round(wanted.total), _MIN_RECORDS, _MAX_RECORDS))
         earlier = check_warm_start(warm_start, WeightedRowsModel, wanted.domain)
         if earlier is None:
             return wanted.tree_records(n_records, generator=generator)

@@ -32,6 +32,7 @@ from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 _PRIOR_LOSS = 0.01
+"""Most that a region nobody measured may add to the loss, beside a half that each measured cell's noise adds."""
 
 
 @final

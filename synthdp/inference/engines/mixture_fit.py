@@ -26,9 +26,12 @@ from synthdp.inference.products.product_components import ProductComponents, att
 from synthdp.inference.shrinkage import one_way_counts
 from synthdp.measurement import LinearMeasurement, estimate_total
 
-_FORBIDDEN_SHARE = 1e-3
-_MOST_RISES = 5
+_MAX_FORBIDDEN = 1e-3
+"""Share of the mixture in forbidden cells that is left to drawing again: it costs a row in a thousand."""
+_MAX_RISES = 5
+"""Stages of a fit, each with forbidden records ten times dearer; at 10^4 times the first price little else counts."""
 _SCATTER = 0.3
+"""Standard deviation of the first logits: components differ enough to part, and start near the one-way marginals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,15 +207,16 @@ def _descend(
     anything, into a poor local minimum.
     """
     best, done, most, converged = start, 0, driver.max_iterations, False
-    for rise in range(_MOST_RISES):
+    for rise in range(_MAX_RISES):
         shifted = None if progress is None else partial(_report, progress, done, most)
+        # From a fitted point on, smaller steps: a quarter, as for warm starts.
         rate = driver.learning_rate if rise == 0 else driver.learning_rate / 4
         stage = replace(driver, max_iterations=most - done, learning_rate=rate)
         best, status = stage.minimise(
             objective, objective.form.project, best, n_cells=n_cells, backend=backend, progress=shifted
         )
         done, converged = done + status.n_iterations, status.converged
-        if done >= most or objective.forbidden_share(best) <= _FORBIDDEN_SHARE:
+        if done >= most or objective.forbidden_share(best) <= _MAX_FORBIDDEN:
             break
         objective.price *= 10
     return best, FitStatus(converged=converged, n_iterations=done, loss=status.loss)

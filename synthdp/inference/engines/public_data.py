@@ -45,7 +45,7 @@ class PublicDataEstimator(Estimator):
         takes no part in comparisons, and is not shown.
     driver
         The optimiser and its stopping rule.
-    largest_missed_share
+    max_missed_share
         Refuse when more than this share of the records certainly lies where no weighting of the
         public rows puts it, 0 to 1.
 
@@ -65,7 +65,7 @@ class PublicDataEstimator(Estimator):
     name: ClassVar[str] = "public-data"
     columns: tuple[NDArray[np.integer], ...] = field(compare=False, hash=False, repr=False)
     driver: MirrorDescent = field(default_factory=MirrorDescent)
-    largest_missed_share: float = 0.1
+    max_missed_share: float = 0.1
 
     def __post_init__(self) -> None:
         columns = tuple(np.asarray(column) for column in self.columns)
@@ -75,8 +75,8 @@ class PublicDataEstimator(Estimator):
                 raise ParameterError(f"columns: number {position} is {column.ndim}-D {column.dtype}; give 1-D integers")
         if len({len(column) for column in columns}) != 1 or len(columns[0]) == 0:
             raise ParameterError("columns: give as many codes in each, and one row or more")
-        if not 0.0 <= self.largest_missed_share <= 1.0:
-            raise ParameterError(f"largest_missed_share is {self.largest_missed_share}; give a share, 0 to 1")
+        if not 0.0 <= self.max_missed_share <= 1.0:
+            raise ParameterError(f"max_missed_share is {self.max_missed_share}; give a share, 0 to 1")
 
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:
         """The engine with the levels of its public rows merged; see `Estimator.over_merged`."""
@@ -149,13 +149,13 @@ class PublicDataEstimator(Estimator):
         return tuple(column[possible] for column in columns), counts[possible]
 
     def _check_support(self, report: SupportReport, worst: Clique) -> None:
-        if report.certain_share() <= self.largest_missed_share:
+        if report.certain_share() <= self.max_missed_share:
             return
         raise ParameterError(
             f"public-data: the public rows cannot express the measurements: at least {report.missed_share:.1%} of the "
             f"records lie where no weights on them can reach, at least {report.uncovered_share:.1%} in cells without "
-            f"any public row (mostly of {worst}); {self.largest_missed_share:.1%} is allowed. Add public rows of the "
-            "missing kind, use engine='graphical-model', or raise largest_missed_share"
+            f"any public row (mostly of {worst}); {self.max_missed_share:.1%} is allowed. Add public rows of the "
+            "missing kind, use engine='graphical-model', or raise max_missed_share"
         )
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from synthdp.inference.arrays import Array, Axes
 
-_SMALLEST = np.finfo(np.float64).tiny
+_MIN_NORMAL = np.finfo(np.float64).tiny
+"""Numbers below it have lost digits."""
 
 
 class UnderflowDetected(Exception):  # noqa: N818 - a signal to start over with logarithms, not an error
@@ -55,7 +56,7 @@ class Arithmetic(Protocol):
 class LinearArithmetic:
     """Plain numbers."""
 
-    deepest_drop = 280 * log(10)
+    deepest_drop = 280 * log(10)  # 27 orders of magnitude above the smallest number, see above
 
     def from_log(self, log_table: Array) -> Array:
         """The table whose natural logarithm is given."""
@@ -80,7 +81,7 @@ class LinearArithmetic:
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0, and so is what underflowed."""
-        return np.divide(table, message, out=np.zeros_like(table), where=message >= _SMALLEST)
+        return np.divide(table, message, out=np.zeros_like(table), where=message >= _MIN_NORMAL)
 
     def summed(self, table: Array, axes: Axes) -> Array:
         """Sums over some axes."""

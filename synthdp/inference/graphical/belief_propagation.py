@@ -12,13 +12,6 @@ from synthdp.inference.graphical.arithmetic import Arithmetic, LinearArithmetic,
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 
-class Beliefs(NamedTuple):
-    """The marginal of each clique of a tree, each summing to 1, and the logarithm of the normaliser."""
-
-    tables: list[Array]
-    log_partition: float
-
-
 class _Edge(NamedTuple):
     """How a clique exchanges messages with its parent: axes to sum out, shapes to broadcast to."""
 
@@ -46,8 +39,8 @@ class BeliefPropagation:
         self._edges = [_edge(tree, child) for child in range(1, len(tree.cliques))]
         self._orders: dict[tuple[tuple[int, ...], ...], list[tuple[int, int]]] = {}
 
-    def beliefs(self, log_potentials: Sequence[Sequence[Array]]) -> Beliefs:
-        """Clique marginals of the distribution ``exp(sum of log potentials) / Z``.
+    def beliefs(self, log_potentials: Sequence[Sequence[Array]]) -> list[Array]:
+        """Clique marginals of the distribution ``exp(sum of log potentials) / Z``, each summing to 1.
 
         Parameters
         ----------
@@ -76,8 +69,8 @@ class BeliefPropagation:
             tables[edge.parent] += np.max(tables[child], axis=edge.summed_up).reshape(edge.shape_in_parent)
         return float(tables[0].max())
 
-    def _run(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> Beliefs:
-        factors, log_partition = self._start(log_potentials, arithmetic)
+    def _run(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> list[Array]:
+        factors = self._start(log_potentials, arithmetic)
         tables: list[Array] = [np.empty(0)] * len(factors)
         collected, drops = [], [0.0] * len(tables)
         for child in range(len(tables) - 1, 0, -1):  # children before parents
@@ -86,7 +79,6 @@ class BeliefPropagation:
             message = arithmetic.summed(tables[child], edge.summed_up)
             collected.append(message)
             size = _log_size(message, arithmetic, edge.log_summed, drops, child, edge.parent)
-            log_partition += size
             factors[edge.parent].append(arithmetic.scaled(message, size).reshape(edge.shape_in_parent))
         tables[0] = self._product(factors[0], self._shapes[0], arithmetic)
         total = arithmetic.summed(tables[0], tuple(range(tables[0].ndim)))
@@ -97,23 +89,20 @@ class BeliefPropagation:
             wanted = arithmetic.summed(tables[edge.parent], edge.summed_down)
             correction = arithmetic.quotient(wanted, collected.pop()).reshape(edge.shape_in_child)
             tables[child] = arithmetic.product(tables[child], correction)
-        return Beliefs([arithmetic.to_linear(table) for table in tables], log_partition + size)
+        return [arithmetic.to_linear(table) for table in tables]
 
-    def _start(
-        self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic
-    ) -> tuple[list[list[Array]], float]:
-        """The factors of each clique, with cells of at most 1, and the logarithm of what was divided out."""
-        factors, log_scale = [], 0.0
+    def _start(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> list[list[Array]]:
+        """The factors of each clique, with cells of at most 1."""
+        factors = []
         for potentials in log_potentials:
             mine = []
             for potential in potentials:
                 largest = float(np.maximum.reduce(potential, axis=None))
                 if not np.isfinite(largest):
                     raise _impossible() if largest == -np.inf else _not_finite()
-                log_scale += largest
                 mine.append(arithmetic.from_log(potential - largest))
             factors.append(mine)
-        return factors, log_scale
+        return factors
 
     def _product(self, factors: Sequence[Array], shape: tuple[int, ...], arithmetic: Arithmetic) -> Array:
         """The product of a clique's factors, in an order that keeps what is on the way to it small."""
@@ -145,7 +134,7 @@ def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
 def _log_size(
     message: Array, arithmetic: Arithmetic, log_summed: float, drops: list[float], child: int, parent: int
 ) -> float:
-    """Logarithm of a message's largest cell; keeps book of how far it fell below the largest it could be."""
+    """Logarithm of a message's largest cell; notes how far it fell below the largest it could be."""
     size = arithmetic.log_largest(message)
     drop = drops[child] + log_summed - size
     if drop > arithmetic.deepest_drop:

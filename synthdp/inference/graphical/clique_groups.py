@@ -13,7 +13,7 @@ from synthdp.cliques import Clique
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 
 _SMALLER = (4, 16, 64, 256)
-"""How much smaller than the large clique a group's table may be; the cheapest is taken."""
+"""How much smaller than the large clique a group's table may be; where the costs cross depends on the cliques."""
 
 
 class Group(NamedTuple):

@@ -56,7 +56,7 @@ class MarginalOracle:
 
     def beliefs(self, log_potentials: Sequence[Array]) -> list[Array]:
         """Marginal of each clique of the tree, each summing to 1."""
-        return self._propagation.beliefs(self._by_home(log_potentials)).tables
+        return self._propagation.beliefs(self._by_home(log_potentials))
 
     def largest(self, log_potentials: Sequence[Array]) -> float:
         """The largest sum of potentials of any record."""

@@ -15,9 +15,9 @@ from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, 
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _CELL_COST = 30.0  # what writing, ordering and dividing a cell takes, in multiplications of a matrix product
-_MOST_TRIED = 3  # edges for a split that are followed up; more gained nothing on 40-clique models of Adult
-_MOST_COMPARED = 12  # edges for a split, those with the smallest separators, whose costs are looked at
-_MOST_SEARCHED = 32  # edges that separate a query; beyond, the plan is greedy
+_MAX_TRIED = 3  # edges for a split that are followed up; more gained nothing on 40-clique models of Adult
+_MAX_COMPARED = 12  # edges for a split, those with the smallest separators, whose costs are looked at
+_MAX_SEARCHED = 32  # edges that separate a query; beyond, the plan is greedy
 
 
 class _Cut(NamedTuple):
@@ -82,7 +82,7 @@ class QueryPlan:
             cuts = [cut for cut in cuts if members & cut.below and members & cut.above]
             if not cuts or members in self.splits:
                 continue
-            if len(cuts) <= _MOST_SEARCHED:
+            if len(cuts) <= _MAX_SEARCHED:
                 self._search(members, cuts)
                 continue
             split = self.splits[members] = min(self._candidates(members, cuts))[2]
@@ -94,7 +94,7 @@ class QueryPlan:
             return self._costs[members]
         cuts = [cut for cut in cuts if members & cut.below and members & cut.above]
         least = inf if cuts else 0.0
-        for bound, products, split in sorted(self._candidates(members, cuts))[:_MOST_TRIED]:
+        for bound, products, split in sorted(self._candidates(members, cuts))[:_MAX_TRIED]:
             if bound >= least:
                 break
             cost = products + self._search(split.given, cuts) + self._search(split.joint, cuts)
@@ -105,11 +105,11 @@ class QueryPlan:
 
     def _candidates(self, members: AttributeSet, cuts: Sequence[_Cut]) -> list[tuple[float, int, Split]]:
         """For promising edges a lower bound of the cost, the multiplications of the last step, and the split."""
-        if len(cuts) > _MOST_COMPARED:
+        if len(cuts) > _MAX_COMPARED:
             added = [self._size[cut.separator & ~members] for cut in cuts]
             middle = (len(cuts) - 1) / 2  # where edges cost the same, halves make the plan short
             order = sorted(range(len(cuts)), key=lambda i: (added[i], abs(i - middle)))
-            cuts = [cuts[i] for i in order[:_MOST_COMPARED]]
+            cuts = [cuts[i] for i in order[:_MAX_COMPARED]]
         found = []
         for separator, below, _ in cuts:
             inner = (members & below) | separator

@@ -18,6 +18,7 @@ from synthdp.inference.drawing import draw_each
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _BATCH_CELLS = 1 << 22
+"""Cells of the tables of a batch of records, one table a record: 32 MB."""
 
 
 def complete_records(
@@ -108,8 +109,7 @@ class _Completer:
         rows = np.arange(len(table))
         ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
         weights = ordered[(rows, *(known[name] for name in done))].reshape(len(rows), prod(shape))
-        if not weights.any(axis=1).all():
+        values = draw_each(weights, generator=generator) if new else np.where(weights[:, 0] > 0, 0, -1)
+        if values.min(initial=0) < 0:
             raise ParameterError("given: a record has probability 0 under the model; leave out what is impossible")
-        if new:
-            values = draw_each(weights, generator=generator)
-            known.update(zip(new, np.unravel_index(values, shape), strict=True))
+        known.update(zip(new, np.unravel_index(values, shape) if new else (), strict=True))

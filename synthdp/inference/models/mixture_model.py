@@ -19,8 +19,10 @@ from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import Given, complete_possibly, slice_constraints
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 
-_RULED_OUT = -1e6  # beside this a logarithm of a probability above 0 is nothing
+_RULED_OUT = -1e6
+"""In place of the logarithm of 0: beside it the logarithm of any probability above 0, at least -745, is nothing."""
 _CHUNK_CELLS = 1 << 21
+"""Scores of records by components held at once: 16 MB."""
 
 
 @final

@@ -31,13 +31,16 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 
 Messages = Mapping[tuple[Clique, Clique], Array]
 
-_RAKING_TOLERANCE = 1e-7
-_MOST_RAKING = 30
+_RAKING_TOLERANCE, _MAX_RAKING = 1e-7, 30
+"""Consistent marginals are met to 1e-7 within few rounds; those that no table has never are."""
 _POOL_ROWS = (10_000, 200_000)
-_LEARNT_ROWS = 50_000
-_LEARNT_PER_CELL = 20
-_MANY_TIMES = 4
+"""Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more take long to move."""
+_MIN_LEARNT, _LEARNT_PER_CELL = 50_000, 20
+"""Rows that many rows are modelled on: 20 for each cell of the largest table give its shares to a fifth each."""
+_MAX_MOVED = 4
+"""Up to so many times these rows, moving all of them is quicker than learning from some first."""
 _LAST_MOVES = RecordMoves(share=0.015)
+"""A tenth of the usual share: what is left to mend is little, and large batches of moves would overshoot."""
 
 
 @final
@@ -122,7 +125,7 @@ class PseudoMarginalModel(Model):
             home = self._regions.home(part)
             assert home is not None  # parts are cut out of regions
             wanted[tuple(clique.index(name) for name in ordered)] = self._regions.marginal(home, ordered)
-        return raked(start, wanted, tolerance=_RAKING_TOLERANCE, most=_MOST_RAKING)
+        return raked(start, wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`.
@@ -186,7 +189,7 @@ class PseudoMarginalModel(Model):
         """Codes that match the regions' tables, shape ``(n_attributes, n_rows)``."""
         if self._is_tree:
             return self.tree_records(n_rows, generator=generator)
-        if n_rows <= _MANY_TIMES * self._n_learnt:
+        if n_rows <= _MAX_MOVED * self._n_learnt:
             start, moves = self.tree_records(n_rows, generator=generator), RecordMoves()
         else:
             drawn = self._network.draw(n_rows, generator=generator)
@@ -197,7 +200,7 @@ class PseudoMarginalModel(Model):
     @property
     def _n_learnt(self) -> int:
         """Number of rows that many rows are modelled on, more than the largest table has cells."""
-        return max(_LEARNT_ROWS, _LEARNT_PER_CELL * max(table.size for table in self.targets().values()))
+        return max(_MIN_LEARNT, _LEARNT_PER_CELL * max(table.size for table in self.targets().values()))
 
     @cached_property
     def _network(self) -> RowNetwork:

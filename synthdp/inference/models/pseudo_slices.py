@@ -21,8 +21,10 @@ from synthdp.inference.rows.partial_records import Given, slice_constraints
 from synthdp.inference.rows.record_moves import Records
 from synthdp.inference.trees.junction_tree import JunctionTree
 
-_FEWEST_ALIKE = 20
-_MOST_ROWS = 1_000_000
+_MIN_ALIKE = 20
+"""Rows that must agree with what is given: fewer would be drawn again and again as if nothing else occurred."""
+_MAX_ROWS = 1_000_000
+"""Rows that are drawn to find those of a slice; they take seconds."""
 
 
 def field_of(tree: JunctionTree, beliefs: Sequence[Array]) -> MarkovRandomField:
@@ -45,9 +47,9 @@ def drawn_given(
     rest = np.arange(n_records)
     if pool is not None:
         agreeing = AgreeingRows(domain, tuple(pool), np.ones(pool.shape[1]), given)
-        common = np.flatnonzero(agreeing.n_agreeing >= _FEWEST_ALIKE)
+        common = np.flatnonzero(agreeing.n_agreeing >= _MIN_ALIKE)
         whole[:, common] = pool[:, agreeing.drawn(common, generator)]
-        rest = np.flatnonzero(agreeing.n_agreeing < _FEWEST_ALIKE)
+        rest = np.flatnonzero(agreeing.n_agreeing < _MIN_ALIKE)
     if rest.size:
         seed = int(generator.integers(1 << 62))
         whole[:, rest] = field.complete({name: codes[rest] for name, codes in given.items()}, seed=seed)
@@ -81,10 +83,11 @@ def moved_inside(
         Source of (seeded, not private) randomness.
     """
     n_inside = float(_wanted(pool, wanted, domain).sum())
-    if n_inside < _FEWEST_ALIKE:
+    if n_inside < _MIN_ALIKE:
         return None
+    # A fifth and 100 rows more than expected: the share inside is itself an estimate, from 20 rows or more.
     n_drawn = int(1.2 * (n_rows + 100) * pool.shape[1] / n_inside)
-    if n_drawn > _MOST_ROWS:
+    if n_drawn > _MAX_ROWS:
         return None
     records = draw(n_drawn)
     inside = np.flatnonzero(generator.random(n_drawn) < _wanted(records, wanted, domain))

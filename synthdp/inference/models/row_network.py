@@ -16,9 +16,10 @@ from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array, CodeColumn, Column, IntArray, cell_counts, cell_numbers, row_keys
 from synthdp.inference.drawing import draw_by_group, round_counts
-from synthdp.inference.regions.region_tables import RegionTables
+from synthdp.inference.regions.region_tables import ROUNDING, RegionTables
 
 _ROUNDS = 5
+"""Rounds of proportional fitting of a conditional: its rows are moved afterwards to what is left to mend."""
 
 
 class _Conditional(NamedTuple):
@@ -90,7 +91,7 @@ def _ordered_scopes(regions: RegionTables) -> dict[str, list[Clique]]:
             given = [scope for scope in maximal_cliques(homes) if scope]
             new = frozenset([name])
             gain = sum(regions.information(frozenset(scope), new, homes[scope]) for scope in given)
-            if best is None or gain > best[0] + 1e-12:
+            if best is None or gain > best[0] + ROUNDING:
                 best = (gain, name, given)
         assert best is not None  # some attribute is not in the order yet
         scopes[best[1]] = best[2]

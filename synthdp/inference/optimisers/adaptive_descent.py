@@ -20,7 +20,9 @@ Objective = Callable[[DeviceArray], tuple[float, DeviceArray]]
 Projection = Callable[[DeviceArray], DeviceArray]
 
 _MEMORY_OF_SLOPE, _MEMORY_OF_SIZE = 0.9, 0.99
+"""Adam's decay rates; the second, 0.999 in the paper for random gradients, is shorter: these are exact."""
 _SLOW = 0.1
+"""A fit below the noise goes on while a window lowers the loss by more than this share (``stop_at_noise``)."""
 
 
 @final

@@ -10,11 +10,15 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.regions.local_polytope import LocalPolytope
 
 _ARMIJO = 1e-4
-_MOST_HALVINGS = 40
+"""Share of the decrease that the slope promises which a step must reach [Nocedal & Wright 2006, sec. 3.1]."""
+_MAX_HALVINGS = 40
+"""A step of 2^-40 of Newton's, 1e-12, changes nothing beyond the tolerance."""
 _ROUNDING = 1e-14
-# How closely a Newton system is solved, and how alive cells at 0 are: the more so, the nearer the end.
-_MOST_CAUTION, _LEAST_CAUTION = 0.1, 1e-5
-_RIDGE, _LEAST_RIDGE = 1e-2, 1e-7
+"""An increase by less than this share of the dual is the rounding error of its sum, and no reason to halve."""
+_MAX_CAUTION, _MIN_CAUTION = 0.1, 1e-5
+"""Relative accuracy of the linear systems: that of the solution so far (inexact Newton), within these bounds."""
+_RIDGE, _MIN_RIDGE = 1e-2, 1e-7
+"""Curvature of cells at 0, relative to others: in proportion to the accuracy, and never so small that it is lost."""
 
 
 class Solution(NamedTuple):
@@ -110,15 +114,15 @@ class _Dual:
 
     def advance(self, max_inner: int) -> bool:
         """One Newton step with a line search; False if it does not lower the dual."""
-        caution = min(_MOST_CAUTION, self.gap)
+        caution = min(_MAX_CAUTION, self.gap)
         # Cells at 0 keep a little curvature: a joint cell may have no others, and may need them back.
-        ridge = max(_RIDGE * caution, _LEAST_RIDGE)
+        ridge = max(_RIDGE * caution, _MIN_RIDGE)
         curvature = self._variance * np.where(self.cells > 0, 1.0, ridge)
-        accuracy = max(caution, _LEAST_CAUTION)
+        accuracy = max(caution, _MIN_CAUTION)
         direction = _newton_direction(self._polytope, curvature, self._gradient, accuracy, max_inner)
         slope = float(np.dot(self._gradient, direction))
         step = 1.0
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(_MAX_HALVINGS):
             # Balancing again keeps rounding error from adding up outside of the space of balanced messages.
             candidate = self._polytope.balanced(self.messages + step * direction)
             _, value = self._evaluate(candidate)

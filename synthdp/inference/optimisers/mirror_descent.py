@@ -35,15 +35,21 @@ from synthdp.inference.model import FitStatus, Progress
 Marginals = Callable[[Array], Array]
 Least = Callable[[Array], float]
 
-_MOST_HALVINGS = 60
+_MAX_HALVINGS = 60
+"""A step that is still too long at 2^-60 of its length is below the rounding error of any potential."""
 _ROUNDING = 1e-15
-_LONGEST_JUMP = 5.0
-"""How far, in nats, an accelerated step may move a potential."""
-_LEAST_SHARE = 1e-9
+"""A few units in the last place of a float: decreases below this share of the loss are rounding error."""
+_MAX_JUMP = 5.0
+"""How far, in nats, an accelerated step may move a potential: a cell's odds then change at most 150-fold."""
+_ACCELERATED_GROWTH, _PLAIN_GROWTH = 1.1, 2.0
+"""Factors of the step size after a success: gently where acceleration does the work, else as halving shrinks it."""
+_RIDGE = 1e-7
+"""Added to the diagonal of the scaled Gram matrix, whose steps may depend on each other; far above rounding error."""
+_MIN_SHARE = 1e-9
 """An accelerated step may not shrink cells that hold less of the total than this: it could not bring them back."""
 _LONG_SHARE, _LONG_TOLERANCE = 0.25, 10.0
 """Over this share of all iterations the loss may have fallen by this many times the tolerance."""
-_NEGLIGIBLE = 1e-8
+_NEGLIGIBLE_LOSS = 1e-8
 """A loss per cell that is zero for every purpose; the noise's own size is one half."""
 
 
@@ -115,7 +121,7 @@ class MirrorDescent:
             moved = state.advance()
             n_iterations += 1
             losses.append(state.current.loss)
-            converged = losses[-1] <= _NEGLIGIBLE * loss.n_cells
+            converged = losses[-1] <= _NEGLIGIBLE_LOSS * loss.n_cells
             if not converged and (
                 not moved or (n_iterations >= checked + window and self._stands_still(losses, window))
             ):
@@ -183,25 +189,25 @@ class _State:
         if self._past.size:
             change = self._past.best_change(self._scales * self.current.residual, self._step * self._scales)
             # A longer jump may land where cells that are needed vanish, and would never come back.
-            change *= min(1.0, _LONGEST_JUMP / max(float(np.abs(change).max()), _LONGEST_JUMP))
-            change[(self.current.marginals < _LEAST_SHARE * self._total) & (change < 0)] = 0.0
+            change *= min(1.0, _MAX_JUMP / max(float(np.abs(change).max()), _MAX_JUMP))
+            change[(self.current.marginals < _MIN_SHARE * self._total) & (change < 0)] = 0.0
             candidate = self._evaluate(self.current.theta + change)
             if candidate.loss < self.current.loss:
                 self._move(candidate)
-                self._step *= 1.1
+                self._step *= _ACCELERATED_GROWTH
                 return True
         self._past.forget((self._past.size + 1) // 2)
         return self._plain_step()
 
     def _plain_step(self) -> bool:
         gradient = self._loss.weights * self.current.residual
-        for halvings in range(_MOST_HALVINGS):
+        for halvings in range(_MAX_HALVINGS):
             candidate = self._evaluate(self.current.theta - self._step * gradient)
             decrease = float(np.dot(gradient, self.current.residual - candidate.residual))
             if candidate.loss <= self.current.loss - 0.5 * decrease and candidate.loss < self.current.loss:
                 self._move(candidate)
                 # Where accelerated steps keep failing, nothing else would let the step grow.
-                self._step *= 2.0 if halvings == 0 else 1.0
+                self._step *= _PLAIN_GROWTH if halvings == 0 else 1.0
                 return True
             if abs(decrease) <= _ROUNDING * self.current.loss:
                 break
@@ -249,7 +255,7 @@ class _Differences:
         slots = list(self._slots)
         norms = np.sqrt(np.diag(self._gram)[slots])
         norms[norms == 0] = 1.0
-        regularised = self._gram[np.ix_(slots, slots)] / np.outer(norms, norms) + 1e-7 * np.eye(len(slots))
+        regularised = self._gram[np.ix_(slots, slots)] / np.outer(norms, norms) + _RIDGE * np.eye(len(slots))
         target = (self._scaled @ scaled_residual)[slots]
         weights = np.zeros(len(self._theta))
         weights[slots] = -np.linalg.solve(regularised, target / norms) / norms

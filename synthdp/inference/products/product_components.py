@@ -21,7 +21,7 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 
-_MOST_NUMBERS = 1 << 23  # of the temporary tables of one matrix product: 64 MiB
+_MAX_NUMBERS = 1 << 23  # of the temporary tables of one matrix product: 64 MiB
 _Member = tuple[Clique, Clique]
 
 
@@ -55,7 +55,7 @@ class ProductComponents:
         self._n_cells = sum(domain.size(clique) for clique in cliques)
         starts = dict(zip(cliques, np.cumsum([0, *map(domain.size, cliques)]).tolist(), strict=False))
         self._products = [self._product(left, members, starts) for left, members in _shared_splits(cliques)]
-        self._chunk = max(1, _MOST_NUMBERS // max((2 * product.n_rows for product in self._products), default=1))
+        self._chunk = max(1, _MAX_NUMBERS // max((2 * product.n_rows for product in self._products), default=1))
 
     def marginals(self, levels: DeviceArray, weights: DeviceArray) -> DeviceArray:
         """All cells of all cliques, shape ``(n_cells,)``.

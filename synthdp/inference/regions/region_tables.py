@@ -17,6 +17,9 @@ from synthdp.inference.trees.junction_tree import JunctionTree
 
 _Members = frozenset[str]
 
+ROUNDING = 1e-12
+"""In nats: gains that differ by less are equal, and the first one is taken, whatever the order of sums."""
+
 
 @final
 class RegionTables:
@@ -88,7 +91,7 @@ def _best_joint(tables: RegionTables, cliques: list[_Members], missing: set[str]
         rest = frozenset(region) - new
         for known in dict.fromkeys([frozenset(), *(rest & clique for clique in cliques)]):
             gain = tables.information(known, frozenset(new), region)
-            if best is None or gain > best[0] + 1e-12:
+            if best is None or gain > best[0] + ROUNDING:
                 best = (gain, known, frozenset(new))
     assert best is not None  # each attribute is in some region
     return best[1], best[2]

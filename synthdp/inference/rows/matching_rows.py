@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array, IntArray, compact, row_keys
 
-_MOST_COMPARED = 1 << 15
+_MAX_COMPARED = 1 << 15
+"""Distinct rows that a record is compared with: nearest rows of so many are near enough, at 32 kB a record."""
 _CHUNK_CELLS = 1 << 22
+"""Distances held at once, one byte each: 4 MB."""
 
 
 @final
@@ -74,9 +76,9 @@ class AgreeingRows:
     def _nearest(self, groups: IntArray, generator: np.random.Generator) -> IntArray:
         """For groups without rows, one with rows that differs from it in fewest attributes, drawn by weight."""
         filled = np.flatnonzero(self._sums)
-        if filled.size > _MOST_COMPARED:
+        if filled.size > _MAX_COMPARED:
             shares = self._sums[filled] / self._sums[filled].sum()
-            filled = np.sort(generator.choice(filled, _MOST_COMPARED, replace=False, p=shares))
+            filled = np.sort(generator.choice(filled, _MAX_COMPARED, replace=False, p=shares))
         lost, members = np.unique(groups, return_inverse=True)
         order = np.argsort(members, kind="stable")
         ends = np.cumsum(np.bincount(members, minlength=lost.size))

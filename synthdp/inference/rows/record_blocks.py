@@ -10,7 +10,8 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
 
-_MOST_VALUES = 2048
+_MAX_VALUES = 2048
+"""Combinations of a block: records are judged by all of them. Attributes of a larger one move one by one."""
 
 
 class Block(NamedTuple):
@@ -71,7 +72,7 @@ def blocks_of(domain: Domain, possible: Mapping[Clique, NDArray[np.bool_]]) -> l
             blocks.append(Block((name,), levels[:, None], levels))
     for clique, allowed in possible.items():
         values = np.argwhere(allowed)
-        if len(clique) > 1 and len(values) <= _MOST_VALUES:
+        if len(clique) > 1 and len(values) <= _MAX_VALUES:
             number = np.zeros(allowed.size, dtype=np.int64)
             number[np.flatnonzero(allowed)] = np.arange(len(values))
             blocks.append(Block(clique, values, number))

@@ -82,16 +82,6 @@ class JunctionTree:
             separators.append(tuple(name for name in clique if name in shared))
         return tuple(separators)
 
-    @cached_property
-    def neighbours(self) -> tuple[frozenset[int], ...]:
-        """For each clique the positions of the cliques it is joined to."""
-        joined: list[set[int]] = [set() for _ in self.cliques]
-        for child, parent in enumerate(self.parents):
-            if parent >= 0:
-                joined[child].add(parent)
-                joined[parent].add(child)
-        return tuple(frozenset(positions) for positions in joined)
-
     def n_cells(self) -> int:
         """Number of cells of all cliques together."""
         return sum(self.domain.size(clique) for clique in self.cliques)

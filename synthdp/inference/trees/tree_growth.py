@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.inference.trees.attribute_sets import AttributeSets, Graph
+from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, Graph
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.inference.trees.triangulation import Triangulation, connected_parts, eliminate_within, peel, triangulate
 
-_Edges: TypeAlias = tuple[tuple[int, int], ...]
-"""Attributes and the set of those whom each gets to know."""
+_Edges: TypeAlias = tuple[tuple[AttributeSet, AttributeSet], ...]
+"""Attributes, and for each the set of its new neighbours."""
 
-_REMEMBERED_SETS = 1 << 18
+_MAX_REMEMBERED_SETS = 1 << 18
+"""At 300 bytes a set, 80 MB."""
 
 
 @final
@@ -98,14 +99,14 @@ class TreeGrowth:
         for candidate in candidates:
             added = self._missing(self._sets.of(candidate))
             if added not in answers:
-                self._sets.forget(above=_REMEMBERED_SETS)
+                self._sets.forget(above=_MAX_REMEMBERED_SETS)
                 answers[added] = self._size_with(added, max_cells)
             sizes.append(answers[added])
         found = np.array(sizes, dtype=np.float64)
         return np.where(found <= max_cells, found, np.inf)
 
     def _missing(self, members: int) -> _Edges:
-        """The edges that a clique adds to the graph: attributes and whom each gets to know."""
+        """The edges that a clique adds to the graph: attributes and their new neighbours."""
         graph = self._graph
         return tuple((bit, members & ~graph[bit]) for bit in self._sets.bits[members] if members & ~graph[bit])
 

@@ -13,9 +13,11 @@ from typing import final
 from synthdp.inference.trees.attribute_sets import AttributeSets, Graph
 
 _POSITION_BITS = 20
+"""Bits of a rank for the attribute's position: a million columns."""
 _POSITIONS = (1 << _POSITION_BITS) - 1
 _TIES = 24 + _POSITION_BITS
-"""Ranks by fill leave these bits to the clique's size and the attribute's position, which decide ties."""
+"""Ranks by fill leave these bits to the clique's weight (below 2^24 up to some thousand levels a column and two
+thousand columns) and the attribute's position, which decide ties."""
 
 
 @final

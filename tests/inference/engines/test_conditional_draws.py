@@ -132,7 +132,7 @@ def test_nearest_rows_are_drawn_by_weight_and_also_from_very_many(monkeypatch):
     drawn = np.bincount(agreeing.drawn(np.arange(N_ROWS), np.random.default_rng(0)), minlength=4)
     expected = N_ROWS * np.array([0.1, 0.0, 0.3, 0.4]) / 0.8
     assert (np.abs(drawn - expected) <= 7 * np.sqrt(expected)).all()
-    monkeypatch.setattr("synthdp.inference.rows.matching_rows._MOST_COMPARED", 2)
+    monkeypatch.setattr("synthdp.inference.rows.matching_rows._MAX_COMPARED", 2)
     assert np.unique(agreeing.drawn(np.arange(N_ROWS), np.random.default_rng(0))).size <= 2
 
 
@@ -205,9 +205,9 @@ def test_public_rows_are_merged_as_the_measurements_are():
         LinearMeasurement(("c",), np.array([30.0, 50.0, 25.0, 20.0]), 1.0),
         LinearMeasurement(("a", "c"), rng.uniform(10, 20, (3, 3)), 3.0, merging),
     ]
-    engine = PublicDataEstimator(columns=public, largest_missed_share=1.0)
+    engine = PublicDataEstimator(columns=public, max_missed_share=1.0)
     model = estimate_refined(engine, DOMAIN, measurements)
-    by_hand = PublicDataEstimator(columns=(public[0], public[1], groups[public[2]]), largest_missed_share=1.0)
+    by_hand = PublicDataEstimator(columns=(public[0], public[1], groups[public[2]]), max_missed_share=1.0)
     unmerged = [measurements[0].coarsened(merging), LinearMeasurement(("a", "c"), measurements[1].values, 3.0)]
     oracle = by_hand.estimate(merging.domain(DOMAIN), unmerged)
     values = model.marginal(DOMAIN.attributes).values

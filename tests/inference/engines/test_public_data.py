@@ -80,7 +80,7 @@ def test_the_fit_is_maximum_likelihood_within_the_support(inside):
         cliques = random_cliques(rng, domain)
         stddevs = np.full(len(cliques), 10 ** rng.uniform(-1, 2))
         measurements = noisy(rng, joint.reshape(domain.shape), domain, cliques, stddevs)
-        model = engine(columns, driver=TIGHT, largest_missed_share=1.0).estimate(domain, measurements)
+        model = engine(columns, driver=TIGHT, max_missed_share=1.0).estimate(domain, measurements)
         matrix, target = whitened(domain, measurements)
         counts = model.marginal(domain.attributes).values.ravel()
         assert counts[np.setdiff1d(np.arange(counts.size), cells)].sum() == 0
@@ -103,7 +103,7 @@ def test_converged_means_near_the_least_loss_whatever_the_noise():
         cliques = random_cliques(rng, domain)
         stddevs = 10 ** rng.uniform(-1, 2) * rng.choice([1.0, 10.0], len(cliques))
         measurements = noisy(rng, joint.reshape(domain.shape), domain, cliques, stddevs)
-        model = engine(columns, largest_missed_share=1.0).estimate(domain, measurements)
+        model = engine(columns, max_missed_share=1.0).estimate(domain, measurements)
         matrix, target = whitened(domain, measurements)
         loss, _ = loss_and_gap(matrix[:, cells], target, model.marginal(domain.attributes).values.ravel()[cells])
         least = least_loss(matrix[:, cells], target, estimate_total(measurements))
@@ -158,10 +158,10 @@ def test_duplicated_rows_weigh_as_often_as_they_occur_and_their_order_is_nothing
     rng = np.random.default_rng(6)
     public = drawn_rows(rng, joint, 500)
     measurements = noisy(rng, joint, DOMAIN, PROBLEMS["tree"], [5.0, 5.0])
-    model = engine(public, largest_missed_share=1.0).estimate(DOMAIN, measurements)
+    model = engine(public, max_missed_share=1.0).estimate(DOMAIN, measurements)
     order = rng.permutation(500)
-    shuffled = engine([column[order] for column in public], largest_missed_share=1.0).estimate(DOMAIN, measurements)
-    twice = engine([np.tile(column, 2) for column in public], largest_missed_share=1.0).estimate(DOMAIN, measurements)
+    shuffled = engine([column[order] for column in public], max_missed_share=1.0).estimate(DOMAIN, measurements)
+    twice = engine([np.tile(column, 2) for column in public], max_missed_share=1.0).estimate(DOMAIN, measurements)
     np.testing.assert_array_equal(model.weights, shuffled.weights)
     assert all(map(np.array_equal, model.columns, shuffled.columns))
     np.testing.assert_allclose(model.weights, twice.weights, atol=1e-9)
@@ -233,7 +233,7 @@ def test_a_warm_start_takes_fewer_iterations_to_the_same_loss(joint):
 def test_progress_is_reported_and_a_fit_cut_short_says_so(joint):
     seen = []
     measurements = noisy(np.random.default_rng(1), joint, DOMAIN, PROBLEMS["cycle"], [3.0] * 3)
-    fit = engine(every_row(DOMAIN), driver=MirrorDescent(max_iterations=3), largest_missed_share=1.0).estimate
+    fit = engine(every_row(DOMAIN), driver=MirrorDescent(max_iterations=3), max_missed_share=1.0).estimate
     model = fit(DOMAIN, measurements, progress=lambda *done: seen.append(done))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert not model.status.converged
@@ -362,7 +362,7 @@ def test_rows_that_break_a_constraint_are_left_out(joint):
 def model(joint):
     rng = np.random.default_rng(2)
     measurements = noisy(rng, joint, DOMAIN, [*PROBLEMS["cycle"], ()], [5.0, 7.0, 9.0, 20.0])
-    return engine(drawn_rows(rng, joint, 300), largest_missed_share=1.0).estimate(DOMAIN, measurements)
+    return engine(drawn_rows(rng, joint, 300), max_missed_share=1.0).estimate(DOMAIN, measurements)
 
 
 @pytest.mark.parametrize("rounding", [True, False])
@@ -458,8 +458,8 @@ def test_tables_that_are_none_are_refused(columns):
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
 def test_shares_outside_0_to_1_are_refused(share):
-    with pytest.raises(ParameterError, match="largest_missed_share"):
-        engine([[0]], largest_missed_share=share)
+    with pytest.raises(ParameterError, match="max_missed_share"):
+        engine([[0]], max_missed_share=share)
 
 
 @pytest.mark.parametrize("columns", [[[0]], [[3], [0]], [[-1], [0]]], ids=["count", "beyond", "negative"])
@@ -485,5 +485,5 @@ def test_public_rows_take_no_part_in_comparisons_and_are_not_shown():
     one, other = engine([[0, 1]]), engine([[1, 1, 0]])
     assert one == other
     assert hash(one) == hash(other)
-    assert one != replace(one, largest_missed_share=0.2)
+    assert one != replace(one, max_missed_share=0.2)
     assert "columns" not in repr(one)

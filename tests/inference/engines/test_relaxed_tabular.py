@@ -105,7 +105,7 @@ def test_memory_for_temporary_tables_does_not_change_results(monkeypatch):
     cliques = [("a", "b", "c"), ("a", "d"), ("a",), ("b", "c", "d")]
     whole = ProductComponents(DOMAIN, cliques, NUMPY)
     by_cell = rng.normal(size=whole.marginals(levels, weights).size)
-    monkeypatch.setattr(product_components, "_MOST_NUMBERS", 100)
+    monkeypatch.setattr(product_components, "_MAX_NUMBERS", 100)
     parts = ProductComponents(DOMAIN, cliques, NUMPY)
     np.testing.assert_allclose(parts.marginals(levels, weights), whole.marginals(levels, weights), atol=1e-14)
     for left, right in zip(

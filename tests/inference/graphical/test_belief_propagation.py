@@ -37,12 +37,10 @@ def by_home(tree, log_potentials):
 
 def assert_right(domain, log_potentials, run, *, tolerance):
     joint = joint_logarithm(domain, log_potentials)
-    log_partition = log_sum_exp(joint)
-    probabilities = np.exp(joint - log_partition)
+    probabilities = np.exp(joint - log_sum_exp(joint))
     tree = JunctionTree.covering(domain, list(log_potentials))
     beliefs = run(BeliefPropagation(tree), by_home(tree, log_potentials))
-    assert beliefs.log_partition == pytest.approx(log_partition, rel=tolerance, abs=tolerance)
-    for clique, table in zip(tree.cliques, beliefs.tables, strict=True):
+    for clique, table in zip(tree.cliques, beliefs, strict=True):
         np.testing.assert_allclose(table, marginal_of(probabilities, domain, clique), rtol=0, atol=tolerance)
 
 
@@ -136,9 +134,6 @@ def test_a_chain_of_500_cliques_equals_the_product_of_its_matrices(scale):
     rng = np.random.default_rng(5)
     potentials = {clique: scale * rng.normal(size=(3, 3)) for clique in cliques}
     ends = product_in_logarithms(list(potentials.values()))
-    tree = JunctionTree.covering(domain, cliques)
-    beliefs = BeliefPropagation(tree).beliefs(by_home(tree, potentials))
-    assert beliefs.log_partition == pytest.approx(log_sum_exp(ends), rel=1e-12)
     model = field(domain, potentials)
     expected = np.exp(ends - log_sum_exp(ends))
     np.testing.assert_allclose(model.marginal(("x0", "x500")).values, expected, rtol=0, atol=1e-8)
@@ -184,7 +179,7 @@ def test_an_underflowing_message_starts_the_logarithms(monkeypatch):
     monkeypatch.setattr(belief_propagation, "LinearArithmetic", LogArithmetic)
     slow = BeliefPropagation(tree).beliefs(homes)
     monkeypatch.undo()
-    for table, other in zip(BeliefPropagation(tree).beliefs(homes).tables, slow.tables, strict=True):
+    for table, other in zip(BeliefPropagation(tree).beliefs(homes), slow, strict=True):
         np.testing.assert_array_equal(table, other)
 
 

@@ -39,7 +39,7 @@ def test_growing_gives_the_tree_and_the_sizes_of_building_from_scratch(sequence,
 @pytest.mark.parametrize("seed", range(12))
 def test_sizes_are_exact_where_the_core_is_large(seed, monkeypatch):
     """Sparse graphs with several parts that are not triangulated; what is remembered is dropped on the way."""
-    monkeypatch.setattr(tree_growth, "_REMEMBERED_SETS", 200)
+    monkeypatch.setattr(tree_growth, "_MAX_REMEMBERED_SETS", 200)
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(f"column {i}" for i in range(24)), tuple(int(size) for size in rng.integers(1, 7, 24)))
     pairs = list(combinations(domain.attributes, 2))
