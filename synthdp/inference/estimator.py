@@ -1,4 +1,4 @@
-"""The two interfaces of this floor: an Estimator fits noisy marginals, a Model is what it returns."""
+"""The interface of engines: an Estimator fits a model to noisy marginals."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -54,7 +54,7 @@ class Model(ABC):
         self._total = total
         self._status = status
         self.findings: dict[str, object] = {}
-        """What a recipe found out besides, from released values; plain JSON values for the certificate."""
+        """What else a recipe found, from released values; plain JSON values for the certificate."""
 
     @property
     def domain(self) -> Domain:

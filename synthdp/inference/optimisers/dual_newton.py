@@ -1,4 +1,17 @@
-"""Semismooth Newton steps on the dual of weighted least squares over the local polytope."""
+"""Weighted least squares over the local polytope, by a semismooth Newton method on its dual.
+
+The problem: non-negative tables ``mu``, one a region, that agree on all joints, add up to the
+total, and minimise ``1/2 sum ((mu - target) / stddev)^2``. Lagrange multipliers ("messages", one a
+cell of a joint and region that meets there, summing to 0 over the regions) make it separable:
+
+    mu = max(0, target + variance * field),    field = the sum of a region's messages,
+
+and the dual ``1/2 sum mu^2 / variance - total * message of the total`` is convex and piecewise
+quadratic in the messages; its gradient is what the joints disagree by. Newton's method on it,
+with conjugate gradients for the linear systems and a line search, ends on the right piece after
+a few dozen steps, with consistency to rounding error [Zhao, Sun & Toh 2010; Qi & Sun 1993].
+Memory is a few numbers a cell of the regions, whatever the treewidth.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -115,6 +128,7 @@ class _Dual:
     def advance(self, max_inner: int) -> bool:
         """One Newton step with a line search; False if it does not lower the dual."""
         caution = min(_MAX_CAUTION, self.gap)
+        # An element of the generalised Hessian: the variance where a cell is above 0, nothing at 0.
         # Cells at 0 keep a little curvature: a joint cell may have no others, and may need them back.
         ridge = max(_RIDGE * caution, _MIN_RIDGE)
         curvature = self._variance * np.where(self.cells > 0, 1.0, ridge)

@@ -171,7 +171,9 @@ class _State:
         gap = float(np.dot(slope, self.current.marginals)) - self._total * least(slope)
         if gap <= 0.0 or not self._heaviest:
             return 0.0
-        # Along the way to any record the loss is a parabola that bends by this much at most.
+        # Along the way to any record the loss is a parabola. It bends by the sum over all cells of
+        # weight * (record - mu)^2, where the record is the total in one cell of each clique and 0
+        # in others. The mixed terms only lower it, so it bends by this much at most.
         spread = self._total**2 * sum(self._heaviest) + self._spread_of_marginals()
         share = min(1.0, gap / spread)
         return share * (gap - 0.5 * share * spread)
@@ -251,7 +253,11 @@ class _Differences:
         self._slots.append(slot)
 
     def best_change(self, scaled_residual: Array, step: Array) -> Array:
-        """The multiples of the steps that make the residual smallest, then a mirror step from there."""
+        """The multiples of the steps that make the residual smallest, then a mirror step from there.
+
+        The loss is quadratic in the marginals, so the least-squares problem in residuals is exact;
+        that potentials follow their marginals linearly is what acceleration bets on.
+        """
         slots = list(self._slots)
         norms = np.sqrt(np.diag(self._gram)[slots])
         norms[norms == 0] = 1.0

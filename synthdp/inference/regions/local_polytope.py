@@ -1,16 +1,8 @@
-"""Weighted least squares over the local polytope, by a semismooth Newton method on its dual.
+"""The local polytope of a region graph: tables of regions that agree wherever two regions overlap.
 
-Wanted are non-negative tables ``mu``, one a region, that agree on all joints and add up to the
-total, and minimise ``1/2 sum ((mu - target) / stddev)^2``. Lagrange multipliers ("messages", one a
-cell of a joint and region that meets there, summing to 0 over the regions) make it separable:
-
-    mu = max(0, target + variance * field),    field = the sum of a region's messages,
-
-and the dual ``1/2 sum mu^2 / variance - total * message of the total`` is convex and piecewise
-quadratic in the messages; its gradient is what the joints disagree by. Newton's method on it,
-with conjugate gradients for the linear systems and a line search, ends on the right piece after
-a few dozen steps, with consistency to rounding error [Zhao, Sun & Toh 2010; Qi & Sun 1993].
-Memory is a few numbers a cell of the regions, whatever the treewidth.
+Its conditions are a linear map between messages, one a cell of a joint and region that meets there,
+and cells of regions; the optimisers need that map, its transpose, and the space of messages that
+sum to 0 over the regions of each joint cell.
 """
 
 from collections.abc import Mapping

@@ -106,7 +106,8 @@ def _maximum_spanning_tree(members: Sequence[int]) -> tuple[list[int], list[int]
     """Prim's algorithm on the numbers of shared attributes: the order of joining, and parents in it.
 
     A maximum spanning tree over the maximal cliques of a triangulated graph has the running-
-    intersection property [Jensen & Jensen 1994].
+    intersection property [Jensen & Jensen 1994]. scipy's takes as long for a hundred cliques, and
+    ten times as long for ten; networkx's takes more than ten times as long for either.
     """
     order, parents = [0], [-1]
     shared = {i: (members[i] & members[0]).bit_count() for i in range(1, len(members))}
