@@ -30,7 +30,7 @@ PAGE = ROOT / "docs/architecture.md"
 STANDARD = sys.stdlib_module_names
 THIRD_PARTY = {
     "synthdp": {"numpy"},
-    "privacy": {"numpy", "scipy"},
+    "privacy": {"numpy"},
     "inference": {"numpy", "scipy", "networkx"},
     "table": {"numpy", "pandas", "pyarrow"},
     "selection": {"numpy", "scipy", "networkx"},

@@ -1,20 +1,37 @@
-"""Conversion between (epsilon, delta) and the ledger's currency, by zCDP [BS16, CKS20] or Gaussian DP [DRS19]."""
+"""Conversion of (epsilon, delta) to the ledger's currency, by zCDP [BS16, CKS20] or Gaussian DP [DRS19].
 
-from collections.abc import Callable
+Every budget that is returned has been proven in integers: all numbers that the proof takes are
+fractions, or brackets of a logarithm, an exponential or an error function whose ends are fractions,
+rounded outwards. Nothing is assumed of floating-point functions; they only suggest where to look, and a
+bad suggestion makes the budget smaller, never too large.
+"""
+
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from math import exp, inf, log, log1p, nextafter, sqrt
+from math import isqrt, log, log1p, nextafter
 from numbers import Real
-from sys import float_info
 
 from synthdp.errors import ParameterError, PrivacyError
+from synthdp.privacy.noise.exact import erf_bounds, exp_bounds
 
-LARGEST_EPSILON = 1e9
+MAX_EPSILON = 1e9
 """Far beyond any protection; larger numbers are taken for mistakes."""
 
-SMALLEST_RHO = 2.0**-70
+MIN_RHO = Fraction(1, 2**70)
 """Budgets below this cannot be split into measurements whose noise fits into 64-bit counts."""
+
+_SPARE_BITS = 128
+"""Bits beyond those of the answer: what cancels when delta is a difference is far less than half of them."""
+
+_INVERSE_ROOT_PI = tuple(Fraction(564189583547756286948079451560772585 + end, 10**36) for end in (0, 1))
+"""The ends of a bracket of ``1 / sqrt(pi)``, by its first 36 decimals."""
+
+_DIGITS = 52
+"""Binary digits of a budget after the first, as many as floating point has."""
+
+_LEVELS = 128
+"""Levels of the continued fraction of erfc: from z = 2 on its bracket is narrower than 1e-19 of it."""
 
 
 class Accounting(Enum):
@@ -53,7 +70,7 @@ def check_budget(*, epsilon: float, delta: float) -> None:
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if isinstance(value, bool) or not isinstance(value, Real):
             raise ParameterError(f"{name} is {value!r}; give a number")
-    if not 0 < epsilon <= LARGEST_EPSILON:
+    if not 0 < epsilon <= MAX_EPSILON:
         raise ParameterError(f"epsilon is {epsilon}; give a finite number above 0 and at most 1e9, for instance 1")
     if not 0 < delta < 1:
         raise ParameterError(
@@ -61,64 +78,16 @@ def check_budget(*, epsilon: float, delta: float) -> None:
         )
 
 
-def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
-    """Natural logarithm of the smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP.
-
-    Evaluates ``inf over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) * (1-1/alpha)^alpha``
-    [CKS20, Prop. 12] in terms of ``a = alpha - 1``, which stays accurate when alpha is near 1
-    (``log(1 - 1/alpha) = -log(1 + 1/a)``). Any a > 0 gives a valid bound. Each term below has a
-    relative error of a few units in the last place; the result is rounded up by more than that,
-    so it never claims too much.
-    """
-    if not 0 <= rho < inf:
-        raise ParameterError(f"rho is {rho}; give a finite number, 0 or above")
-    if rho == 0:
-        return -inf
-    # The logarithm of the bound has derivative (2a + 1) rho - epsilon - log(1 + 1/a), increasing in a.
-    low, high = 1e-18, min((epsilon + 1.0) / (2.0 * rho) + 1.0, 1e150)
-    for _ in range(200):
-        a = 0.5 * (low + high)
-        if (2 * a + 1) * rho - epsilon - log1p(1 / a) < 0:
-            low = a
-        else:
-            high = a
-    terms = (high * (1 + high) * rho, -high * epsilon, -log(high), -(1 + high) * log1p(1 / high))
-    bound = sum(terms) + 16 * float_info.epsilon * (1 + sum(map(abs, terms)))
-    return bound if bound < 0 else 0.0  # also where numbers overflow and the bound is nan
-
-
-def zcdp_delta(*, rho: float, epsilon: float) -> float:
-    """Smallest proven delta for which rho-zCDP gives (epsilon, delta)-DP [CKS20], rounded up.
-
-    >>> f"{zcdp_delta(rho=0.014973, epsilon=1.0):.2e}"
-    '1.00e-09'
-    """
-    delta = exp(zcdp_log_delta(rho=rho, epsilon=epsilon))
-    return nextafter(delta, 1.0) if rho > 0 else 0.0
-
-
-def zcdp_epsilon(*, rho: float, delta: float) -> float:
-    """Smallest proven epsilon for which rho-zCDP gives (epsilon, delta)-DP [CKS20], rounded up.
-
-    >>> round(zcdp_epsilon(rho=0.014973, delta=1e-9), 4)
-    1.0
-    """
-    check_budget(epsilon=1.0, delta=delta)
-    target = log(delta)
-    low, high = 0.0, 1.0
-    while high < inf and zcdp_log_delta(rho=rho, epsilon=high) > target:
-        high *= 2
-    for _ in range(100):
-        epsilon = 0.5 * (low + high)
-        if zcdp_log_delta(rho=rho, epsilon=epsilon) > target:
-            low = epsilon
-        else:
-            high = epsilon
-    return high
-
-
 def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
-    """Largest rho, as an exact fraction, for which rho-zCDP proves (epsilon, delta)-DP [CKS20].
+    """Largest rho, within 1e-9 of itself, for which rho-zCDP gives (epsilon, delta)-DP [CKS20]; never larger.
+
+    rho-zCDP gives it if ``exp(a ((1 + a) rho - epsilon)) / a * (1 + 1/a)^-(1 + a) <= delta`` for any one
+    ``a = alpha - 1 > 0`` [CKS20, Prop. 12], that is for every rho up to
+
+        (log delta + a epsilon + (1 + a) log(1 + a) - a log a) / (a (1 + a)).
+
+    Floating point looks for the a that makes this largest; the value itself comes from brackets of the
+    logarithms, and is rounded down.
 
     Raises
     ------
@@ -130,38 +99,46 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
     >>> round(float(zcdp_rho(epsilon=1.0, delta=1e-9)), 6)
     0.014973
     """
-    return _largest_rho(zcdp_log_delta, epsilon=epsilon, delta=delta)
+    check_budget(epsilon=epsilon, delta=delta)
+    a = Fraction(_best_order(epsilon, log(delta)))
+    known = _log_bounds(Fraction(delta))[0] + (1 + a) * _log_bounds(1 + a)[0] - a * _log_bounds(a)[1]
+    return _enough((known + a * Fraction(epsilon)) / (a * (1 + a)), epsilon, delta)
 
 
-def gdp_log_delta(*, rho: float, epsilon: float) -> float:
-    """Natural logarithm of the delta for which mu-Gaussian DP gives (epsilon, delta)-DP, rounded up.
+def _best_order(epsilon: float, log_delta: float) -> float:
+    """About the ``a`` that proves the largest rho: where both the bound is delta and its derivative in a is 0.
 
-    ``delta = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)`` for ``mu = sqrt(2 rho)``
-    [DRS19, Cor. 1]. With ``a = (epsilon/mu - mu/2) / sqrt 2`` and ``b = (epsilon/mu + mu/2) / sqrt 2`` it
-    is ``exp(-a^2) (erfcx(a) - erfcx(b)) / 2``, where nothing overflows. Rounding moves a and b by less
-    than 1e-15 b (not a: the difference cancels), and so the logarithm by less than 4e-15 (1 + |a|) b, its
-    derivative in a being below ``4 |a| + 2``; and either erfcx by less than 1e-13 of itself. More than
-    that is added.
+    The derivative of the bound's logarithm, ``(2a + 1) rho - epsilon - log(1 + 1/a)``, gives rho for an a, and
+    the bound for both falls as a grows.
     """
-    from scipy.special import erfcx
+    low, high = 1e-30, 1e30  # far beyond the best a of any budget that is not refused
+    for _ in range(100):
+        a = low**0.5 * high**0.5
+        rho = (epsilon + log1p(1 / a)) / (2 * a + 1)
+        bound = a * ((1 + a) * rho - epsilon) + a * log(a) - (1 + a) * log1p(a)
+        low, high = (a, high) if bound > log_delta else (low, a)
+    return high
 
-    if not 0 <= rho < inf:
-        raise ParameterError(f"rho is {rho}; give a finite number, 0 or above")
-    if rho == 0:
-        return -inf
-    mu = sqrt(2 * rho)
-    a, b = (epsilon / mu - mu / 2) / sqrt(2), (epsilon / mu + mu / 2) / sqrt(2)
-    if a < -5:  # delta is nearly 1, or epsilon enormous: claim nothing
-        return 0.0
-    if a > 1e6:
-        return -a * a * (1 - 1e-12)  # erfcx(a) < 1
-    first, second = float(erfcx(a)), float(erfcx(b))
-    slack = 1e-14 * (1 + (1 + abs(a)) * b)
-    return min(0.0, log((first - second + 3e-13 * first) / 2) - a * a + slack)
+
+def _log_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
+    """Ends of a bracket of the natural logarithm of x > 0.
+
+    ``log x = y + log r`` for any y and ``r = x exp(-y)``, and ``1 - 1/r <= log r <= r - 1``; with y near
+    log x both ends are within (r - 1)^2 of it.
+    """
+    if x < 1:
+        lower, upper = _log_bounds(1 / x)
+        return -upper, -lower
+    y = Fraction(max(log(x.numerator) - log(x.denominator), 0.0))
+    bits = _SPARE_BITS + 2 * int(y)  # more than enough: exp(y) < 2^(2y)
+    smaller, larger = (Fraction(bound, 1 << bits) * x for bound in exp_bounds(y, bits))
+    return y + 1 - 1 / smaller, y + larger - 1
 
 
 def gdp_rho(*, epsilon: float, delta: float) -> Fraction:
-    """Largest rho = mu^2 / 2, as an exact fraction, for which mu-Gaussian DP proves (epsilon, delta)-DP [DRS19].
+    """Largest rho = mu^2 / 2, within 1e-9 of itself, for which mu-GDP gives (epsilon, delta)-DP [DRS19]; never larger.
+
+    Each rho tried is decided by `_is_gdp_proven`, in integers.
 
     Raises
     ------
@@ -173,24 +150,60 @@ def gdp_rho(*, epsilon: float, delta: float) -> Fraction:
     >>> round(float(gdp_rho(epsilon=1.0, delta=1e-9)), 6)
     0.016557
     """
-    return _largest_rho(gdp_log_delta, epsilon=epsilon, delta=delta)
-
-
-def _largest_rho(log_delta: Callable[..., float], *, epsilon: float, delta: float) -> Fraction:
     check_budget(epsilon=epsilon, delta=delta)
-    proven = partial(log_delta, epsilon=epsilon)
-    target = log(delta)
-    low, high = 0.0, 1.0
-    while proven(rho=high) <= target:
-        high *= 2
-    for _ in range(1100):
-        rho = 0.5 * (low + high)
-        if rho in (low, high):
-            break
-        if proven(rho=rho) <= target:
-            low = rho
-        else:
-            high = rho
-    if low < SMALLEST_RHO:
+    proven = partial(_is_gdp_proven, epsilon=Fraction(epsilon), delta=Fraction(delta))
+    rho = MIN_RHO / 2
+    for exponent in (64, 32, 16, 8, 4, 2, 1):  # up to 2^56, far more than any budget
+        rho *= 2**exponent if proven(rho * 2**exponent) else 1
+    step = rho
+    for _ in range(_DIGITS):
+        step /= 2
+        rho += step if proven(rho + step) else 0
+    return _enough(rho, epsilon, delta)
+
+
+def _is_gdp_proven(rho: Fraction, *, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether mu-GDP with ``mu^2 = 2 rho`` gives (epsilon, delta)-DP, as far as brackets can tell.
+
+    It does if ``Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2) <= delta`` [DRS19, Cor. 1]. With
+    ``erfcx(z) = exp(z^2) erfc(z)``, ``a^2 = (epsilon - rho)^2 / (4 rho)`` and ``b^2 = (epsilon + rho)^2 / (4 rho)``,
+    which is ``a^2 + epsilon``, the left side is ``exp(-a^2) (erfcx(a) - erfcx(b)) / 2``; beyond rho = epsilon
+    it is ``1 - exp(-a^2) (erfcx(a) + erfcx(b)) / 2``, because ``erfc(-a) = 2 - erfc(a)``.
+    """
+    square = (epsilon - rho) ** 2 / (4 * rho)
+    bits = _SPARE_BITS + int(1 / delta).bit_length()
+    least, most = (Fraction(bound, 1 << bits) for bound in exp_bounds(square, bits))
+    near, far = _erfcx_bounds(square), _erfcx_bounds(square + epsilon)
+    if rho <= epsilon:
+        return most * (near[1] - far[0]) <= 2 * delta
+    return least * (near[0] + far[0]) >= 2 * (1 - delta)
+
+
+def _erfcx_bounds(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Ends of a bracket of ``exp(z^2) erfc(z)`` for ``z = sqrt(square) >= 0``.
+
+    From z = 2 on by the continued fraction ``sqrt(pi) exp(z^2) erfc(z) = 1 / T_1`` with
+    ``T_n = z + (n/2) / T_{n+1}`` [DLMF 7.9.1]. All T_n lie between z and ``z + n / (2z)``; from the last level up
+    each bracket follows from the one below it. Integers count units of 2^-`_SPARE_BITS`.
+    """
+    if square < 4:
+        decay, erf = exp_bounds(square, _SPARE_BITS), erf_bounds(square, _SPARE_BITS)
+        one = 1 << _SPARE_BITS
+        return Fraction(one - erf[1], decay[1]), Fraction(one - erf[0], decay[0])
+    root = isqrt((square.numerator << 2 * _SPARE_BITS) // square.denominator)  # z is between root and root + 1
+    half = 1 << 2 * _SPARE_BITS - 1
+    lower, upper = root, root + 2 + _LEVELS * half // root
+    for n in range(_LEVELS - 1, 0, -1):
+        lower, upper = root + n * half // upper, root + 2 + n * half // lower
+    smaller, larger = _INVERSE_ROOT_PI
+    return smaller * (1 << _SPARE_BITS) / upper, larger * (1 << _SPARE_BITS) / lower
+
+
+def _enough(rho: Fraction, epsilon: float, delta: float) -> Fraction:
+    """The largest floating-point number up to a proven rho, refused if it is too small for any use."""
+    if rho < MIN_RHO:
         raise PrivacyError(f"epsilon {epsilon} with delta {delta} allows nothing to be measured; give more of either")
-    return Fraction(low)
+    rounded = float(rho)
+    while rounded > rho:
+        rounded = nextafter(rounded, 0.0)
+    return Fraction(rounded)

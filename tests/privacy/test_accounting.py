@@ -1,31 +1,32 @@
 """The accountant against 60-digit arithmetic, and always on the safe side."""
 
+import math
+import subprocess
+import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import exp, inf, log, nan
+from itertools import count
+from math import inf, nan
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from oracles.accounting import gdp_delta, zcdp_delta
 from oracles.erf import erf_digits, erfcx_digits, gdp_log_delta_digits
 from oracles.privacy import log_delta_infimum, log_delta_on_grid, naive_epsilon
 
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.privacy.accounting import (
-    Accounting,
-    check_budget,
-    gdp_log_delta,
-    gdp_rho,
-    zcdp_delta,
-    zcdp_epsilon,
-    zcdp_log_delta,
-    zcdp_rho,
-)
+from synthdp.privacy import accounting
+from synthdp.privacy.accounting import Accounting, check_budget, gdp_rho, zcdp_rho
 
-EPSILONS = st.floats(-6, 6).map(lambda x: 10.0**x)
-DELTAS = st.one_of(st.floats(-300, -0.001).map(lambda x: 10.0**x), st.sampled_from([0.5, 0.9, 0.999, 0.999999]))
-RHOS = st.floats(-12, 6).map(lambda x: 10.0**x)
+CONVERSIONS = pytest.mark.parametrize(("convert", "delta_of"), [(zcdp_rho, zcdp_delta), (gdp_rho, gdp_delta)])
+EPSILONS = st.floats(-6, 9).map(lambda x: 10.0**x)
+DELTAS = st.one_of(
+    st.floats(-300, -0.001).map(lambda x: 10.0**x), st.sampled_from([0.5, 0.9, 0.999, 0.999999, 5e-324, 1 - 2**-53])
+)
+MORE = 1 + Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize(
@@ -38,94 +39,203 @@ RHOS = st.floats(-12, 6).map(lambda x: 10.0**x)
         (0.1, 1e-5, 0.000433, 6),
     ],
 )
-def test_known_values(epsilon, delta, rho, digits):
+def test_zcdp_known_values(epsilon, delta, rho, digits):
     assert round(float(zcdp_rho(epsilon=epsilon, delta=delta)), digits) == rho
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rho", "digits"),
+    [(1, 1e-9, 0.016557, 6), (0.1, 1e-5, 0.000529, 6), (1, 1e-5, 0.035926, 6)],
+)
+def test_gdp_known_values(epsilon, delta, rho, digits):
+    assert round(float(gdp_rho(epsilon=epsilon, delta=delta)), digits) == rho
+
+
+# Never too much, and nothing wasted
+
+
+@CONVERSIONS
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 4.0, 17.0, 100.0, 1e6, 1e9])
+@pytest.mark.parametrize("delta", [5e-324, 1e-300, 1e-100, 1e-30, 1e-15, 1e-9, 1e-6, 1e-3, 0.05, 0.5, 1 - 2**-53])
+def test_rho_against_mpmath(convert, delta_of, epsilon, delta):
+    rho = convert(epsilon=epsilon, delta=delta)
+    assert Fraction(float(rho)) == rho
+    with mpmath.workdps(80):
+        assert delta_of(rho, epsilon) <= delta < delta_of(rho * MORE, epsilon)
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=EPSILONS, delta=DELTAS)
+def test_zcdp_rho_against_sixty_digits(epsilon, delta):
+    rho = zcdp_rho(epsilon=epsilon, delta=delta)
+    assert log_delta_infimum(rho, epsilon) <= Decimal(delta).ln() < log_delta_infimum(rho * MORE, epsilon)
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=EPSILONS, delta=DELTAS)
+@example(epsilon=959910125.6775048, delta=3.525798689909724e-06)  # epsilon / mu and mu / 2 nearly cancel
+@example(epsilon=187090706.71134964, delta=0.07587498729989794)
+def test_gdp_rho_against_sixty_digits(epsilon, delta):
+    rho = gdp_rho(epsilon=epsilon, delta=delta)
+    assert gdp_log_delta_digits(rho, epsilon) <= Decimal(delta).ln() < gdp_log_delta_digits(rho * MORE, epsilon)
 
 
 @pytest.mark.parametrize(("rho", "epsilon"), [(0.014973, 1.0), (1.091, 10.0), (0.5, 0.1), (1e-4, 0.05), (30.0, 50.0)])
 def test_brute_force_over_alpha_finds_nothing_better(rho, epsilon):
-    assert zcdp_log_delta(rho=rho, epsilon=epsilon) == pytest.approx(log_delta_on_grid(rho, epsilon), rel=1e-9)
+    delta = math.exp(log_delta_on_grid(rho, epsilon))
+    assert float(zcdp_rho(epsilon=epsilon, delta=delta)) == pytest.approx(rho, rel=1e-8)
 
 
-@settings(max_examples=300, deadline=None)
-@given(rho=RHOS, epsilon=EPSILONS)
-def test_log_delta_is_above_the_infimum_and_close_to_it(rho, epsilon):
-    claimed, true = zcdp_log_delta(rho=rho, epsilon=epsilon), min(log_delta_infimum(rho, epsilon), Decimal(0))
-    assert Decimal(claimed) >= true
-    assert claimed - float(true) <= 1e-12 * (1 + epsilon / rho + abs(float(true)))
+@pytest.mark.parametrize(("rho", "epsilon"), [(0.016557, 1.0), (0.5, 0.1), (0.5, 3.0), (2.0, 0.01), (8.0, 20.0)])
+def test_gdp_delta_is_the_hockey_stick_of_two_gaussians(rho, epsilon):
+    """Integrated numerically from its definition: ``max(0, p(x) - e^epsilon q(x))``, no formula in between."""
+    mu, x = (2 * rho) ** 0.5, np.linspace(-40, 60, 4_000_001)
+    excess = np.exp(-0.5 * (x - mu) ** 2) - np.exp(epsilon - 0.5 * x**2)
+    delta = np.maximum(excess, 0).sum() * (x[1] - x[0]) / np.sqrt(2 * np.pi)
+    assert float(gdp_rho(epsilon=epsilon, delta=delta)) == pytest.approx(rho, rel=1e-5)
 
 
-@settings(max_examples=200, deadline=None)
-@given(epsilon=EPSILONS, delta=DELTAS)
-def test_rho_never_claims_too_much_and_wastes_nothing(epsilon, delta):
-    rho = zcdp_rho(epsilon=epsilon, delta=delta)
-    assert log_delta_infimum(rho, epsilon) <= Decimal(delta).ln()
-    if delta < 0.9:
-        assert log_delta_infimum(rho * (1 + Fraction(1, 10**7)), epsilon) > Decimal(delta).ln()
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1e-6, 1e-300), (1e6, 1e-300), (1e-6, 0.999999), (1e6, 0.999999), (1, 0.999999)]
-)
-def test_extreme_budgets_stay_on_the_safe_side(epsilon, delta):
-    rho = zcdp_rho(epsilon=epsilon, delta=delta)
-    assert log_delta_infimum(rho, epsilon) <= Decimal(delta).ln()
-    assert log_delta_infimum(rho * (1 + Fraction(1, 10**5)), epsilon) > Decimal(delta).ln()
-
-
-@settings(max_examples=100, deadline=None)
-@given(epsilon=EPSILONS, delta=DELTAS)
-def test_round_trip_over_rho(epsilon, delta):
-    rho = float(zcdp_rho(epsilon=epsilon, delta=delta))
-    back = zcdp_epsilon(rho=rho, delta=delta)
-    assert back <= epsilon * (1 + 1e-9) + (0 if delta < 0.9 else 1e-6)  # a delta near 1 is hardly a condition
-    assert log_delta_infimum(rho, back) <= Decimal(delta).ln()
-    assert zcdp_delta(rho=rho, epsilon=epsilon) <= delta * (1 + 1e-12)
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(rho=st.floats(1e-8, 100), delta=st.floats(1e-30, 1e-2))
 def test_better_than_the_older_conversion(rho, delta):
-    assert zcdp_epsilon(rho=rho, delta=delta) < naive_epsilon(rho, delta)
+    assert zcdp_rho(epsilon=naive_epsilon(rho, delta), delta=delta) > rho
 
 
-@settings(max_examples=100, deadline=None)
-@given(rho=RHOS, epsilon=EPSILONS)
-def test_delta_is_rounded_up_and_never_zero(rho, epsilon):
-    delta = zcdp_delta(rho=rho, epsilon=epsilon)
-    assert 0 < delta <= 1
-    assert Decimal(delta) >= min(log_delta_infimum(rho, epsilon).exp(), Decimal(1)) * (1 - Decimal("1e-25"))
+@settings(max_examples=40, deadline=None)
+@given(epsilon=st.floats(0.01, 100), delta=st.floats(-30, -3).map(lambda x: 10.0**x))
+def test_gdp_is_worth_more_than_zcdp(epsilon, delta):
+    """Between 1 and 2 times as much: a mistake in the formula would fall outside."""
+    worth = gdp_rho(epsilon=epsilon, delta=delta) / zcdp_rho(epsilon=epsilon, delta=delta)
+    assert 1 < worth < 2
 
 
-def test_nothing_spent_is_perfectly_private():
-    assert zcdp_log_delta(rho=0, epsilon=1.0) == -inf
-    assert zcdp_delta(rho=0.0, epsilon=1.0) == 0.0
-    assert zcdp_epsilon(rho=0.0, delta=1e-9) < 1e-20
-
-
-def test_absurd_budgets_end_and_promise_nothing():
-    assert zcdp_delta(rho=1e308, epsilon=1.0) == 1.0
-    assert zcdp_delta(rho=1.0, epsilon=inf) == 1.0
-    assert zcdp_epsilon(rho=1e308, delta=1e-9) >= 1e308
-
-
-def test_more_budget_for_more_epsilon_and_delta():
-    by_epsilon = [zcdp_rho(epsilon=x, delta=1e-9) for x in (0.01, 0.1, 1, 10, 100)]
-    by_delta = [zcdp_rho(epsilon=1, delta=x) for x in (1e-300, 1e-12, 1e-9, 1e-3, 0.5)]
+@CONVERSIONS
+def test_more_budget_for_more_epsilon_and_delta(convert, delta_of):
+    by_epsilon = [convert(epsilon=x, delta=1e-9) for x in (0.01, 0.1, 1, 10, 100)]
+    by_delta = [convert(epsilon=1, delta=x) for x in (1e-300, 1e-12, 1e-9, 1e-3, 0.5)]
     assert by_epsilon == sorted(by_epsilon)
     assert by_delta == sorted(by_delta)
 
 
-def test_a_conversion_that_takes_the_wrong_alpha_would_be_noticed():
-    """Power: a bound below the infimum by one part in a million does not pass the comparison above."""
-    rho, epsilon = 0.014973, 1.0
-    too_low = zcdp_log_delta(rho=rho, epsilon=epsilon) * (1 + 1e-6)
-    assert Decimal(too_low) < log_delta_infimum(rho, epsilon)
-    assert exp(too_low) > 0
-    assert log(exp(too_low)) == pytest.approx(too_low)
+@CONVERSIONS
+def test_a_conversion_off_by_one_part_in_a_million_would_be_noticed(convert, delta_of):
+    rho = convert(epsilon=1.0, delta=1e-9)
+    with mpmath.workdps(80):
+        assert delta_of(rho * (1 + Fraction(1, 10**6)), 1.0) > 1e-9
+        assert delta_of(rho * (1 - Fraction(1, 10**6)) * MORE, 1.0) < 1e-9
 
 
-# Gaussian DP
+# Nothing is assumed
+
+
+@CONVERSIONS
+@pytest.mark.parametrize("wrong", [0.5, 0.97, 1.003, 1.5])
+def test_wrong_floating_point_functions_never_give_too_much(convert, delta_of, wrong, monkeypatch):
+    """They only suggest where to look: with logarithms that are far off the budget is still proven."""
+    for name in ("log", "log1p"):
+        function = getattr(math, name)
+        monkeypatch.setattr(accounting, name, lambda x, function=function: wrong * function(x) + 0.01)
+    for epsilon, delta in ((1.0, 1e-9), (0.01, 1e-30), (20.0, 0.3), (1e6, 1e-6)):
+        try:
+            rho = convert(epsilon=epsilon, delta=delta)
+        except PrivacyError:  # the wrong place to look may prove nothing
+            continue
+        with mpmath.workdps(80):
+            assert delta_of(rho, epsilon) <= delta
+
+
+WIDE = {
+    "exp(-a^2)": ("exp_bounds", lambda n, x, bits: bits > 128),
+    "exp in erfcx": ("exp_bounds", lambda n, x, bits: bits == 128),
+    "erf": ("erf_bounds", lambda n, *_: True),
+    "erfcx": ("_erfcx_bounds", lambda n, *_: True),
+    "erfcx(a)": ("_erfcx_bounds", lambda n, *_: n % 2 == 0),
+    "erfcx(b)": ("_erfcx_bounds", lambda n, *_: n % 2 == 1),
+    "log delta": ("_log_bounds", lambda n, *_: n == 0),
+    "log(1 / delta)": ("_log_bounds", lambda n, *_: n == 1),
+    "log(1 + a)": ("_log_bounds", lambda n, *_: n == 2),
+    "log a": ("_log_bounds", lambda n, *_: n == 3),
+}
+
+
+def widened(bounds, by, when):
+    """Brackets of which both ends are further out, by a part of the upper one, of some of the calls."""
+    calls = count()
+
+    def wide(*arguments):
+        lower, upper = bounds(*arguments)
+        extra = int(upper * by) + 1 if isinstance(upper, int) else abs(upper) * by
+        return (lower - extra, upper + extra) if when(next(calls), *arguments) else (lower, upper)
+
+    return wide
+
+
+@CONVERSIONS
+@pytest.mark.parametrize("case", WIDE)
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-9), (0.1, 0.05), (0.3, 0.7), (1e6, 1e-6)])
+def test_every_bracket_is_used_by_its_safe_end(convert, delta_of, epsilon, delta, case, monkeypatch):
+    """A bracket that is far too wide may waste budget; by its wrong end it would give too much."""
+    name, when = WIDE[case]
+    for by in (Fraction(1, 10**6), Fraction(1, 100)):
+        with monkeypatch.context() as patch:
+            patch.setattr(accounting, name, widened(getattr(accounting, name), by, when))
+            rho = convert(epsilon=epsilon, delta=delta)
+        with mpmath.workdps(80):
+            assert delta_of(rho, epsilon) <= delta
+
+
+@CONVERSIONS
+def test_the_bracket_of_pi_is_used_by_its_safe_end(convert, delta_of, monkeypatch):
+    lower, upper = accounting._INVERSE_ROOT_PI
+    monkeypatch.setattr(accounting, "_INVERSE_ROOT_PI", (lower * Fraction(99, 100), upper * Fraction(101, 100)))
+    for epsilon, delta in ((1.0, 1e-9), (1e6, 1e-6)):
+        with mpmath.workdps(80):
+            assert delta_of(convert(epsilon=epsilon, delta=delta), epsilon) <= delta
+
+
+@settings(max_examples=200, deadline=None)
+@given(x=st.floats(-300, 300).map(lambda x: Fraction(10.0**x)), near=st.fractions(0, 1))
+@example(x=Fraction(1), near=Fraction(0))
+@example(x=Fraction(1, 2**1074), near=Fraction(0))
+def test_brackets_of_logarithms_are_right_and_narrow(x, near):
+    for value in (x, 1 + x, 1 + near):
+        lower, upper = accounting._log_bounds(value)
+        with mpmath.workdps(120):
+            true = mpmath.log(mpmath.mpf(value.numerator) / value.denominator)
+            assert as_mpf(lower) <= true <= as_mpf(upper)
+        assert upper - lower <= Fraction(1, 10**24)
+
+
+@settings(max_examples=200, deadline=None)
+@given(z=st.one_of(st.floats(0, 6), st.floats(-3, 12).map(lambda x: 10.0**x)))
+@example(z=2.0)
+@example(z=2 - 2**-52)
+@example(z=0.0)
+def test_brackets_of_erfcx_are_right_and_narrow(z):
+    lower, upper = accounting._erfcx_bounds(Fraction(z) ** 2)
+    with mpmath.workdps(120):
+        exact = mpmath.mpf(z)
+        if z < 1e4:
+            true = mpmath.exp(exact**2) * mpmath.erfc(exact)
+        else:  # its asymptotic series, of which four terms are right to z^-8
+            s = 1 / (2 * exact**2)
+            true = (1 - s + 3 * s**2 - 15 * s**3) / (exact * mpmath.sqrt(mpmath.pi))
+        assert as_mpf(lower) <= true * (1 + mpmath.mpf("1e-30"))
+        assert true * (1 - mpmath.mpf("1e-30")) <= as_mpf(upper)
+        if z < 1e4:
+            assert as_mpf(lower) <= true <= as_mpf(upper)
+    assert upper - lower <= upper * Fraction(1, 10**19)
+
+
+def test_the_bracket_of_pi():
+    lower, upper = accounting._INVERSE_ROOT_PI
+    with mpmath.workdps(60):
+        assert as_mpf(lower) < 1 / mpmath.sqrt(mpmath.pi) < as_mpf(upper)
+    assert upper - lower < Fraction(1, 10**35)
+
+
+def as_mpf(x):
+    return mpmath.mpf(x.numerator) / x.denominator
 
 
 @pytest.mark.parametrize("z", ["0.001", "0.5", "2.9", "3", "3.1", "5", "12"])
@@ -137,73 +247,27 @@ def test_the_oracles_two_ways_to_erfc_agree(z):
         assert abs(erfcx_digits(-z, 60) * (-z * z).exp() - (1 + erf_digits(z * z, 150))) < Decimal("1e-60")
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "rho", "digits"),
-    [(1, 1e-9, 0.016557, 6), (0.1, 1e-5, 0.000529, 6), (1, 1e-5, 0.035926, 6)],
-)
-def test_gdp_known_values(epsilon, delta, rho, digits):
-    assert round(float(gdp_rho(epsilon=epsilon, delta=delta)), digits) == rho
+def test_the_kernel_needs_no_scipy():
+    code = (
+        "import sys\n"
+        "from synthdp.privacy.accounting import gdp_rho, zcdp_rho\n"
+        "from synthdp.privacy.private_table import PrivateTable\n"
+        "from synthdp.privacy.values.private_values import PrivateValues\n"
+        "gdp_rho(epsilon=1.0, delta=1e-9), zcdp_rho(epsilon=1.0, delta=1e-9)\n"
+        "sys.exit('scipy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(("rho", "epsilon"), [(0.016557, 1.0), (0.5, 0.1), (0.5, 3.0), (2.0, 0.01), (8.0, 20.0)])
-def test_gdp_delta_is_the_hockey_stick_of_two_gaussians(rho, epsilon):
-    """Integrated numerically from its definition: ``max(0, p(x) - e^epsilon q(x))``, no formula in between."""
-    mu, x = (2 * rho) ** 0.5, np.linspace(-40, 60, 4_000_001)
-    excess = np.exp(-0.5 * (x - mu) ** 2) - np.exp(epsilon - 0.5 * x**2)
-    delta = np.maximum(excess, 0).sum() * (x[1] - x[0]) / np.sqrt(2 * np.pi)
-    assert gdp_log_delta(rho=rho, epsilon=epsilon) == pytest.approx(log(delta), rel=1e-5)
+# What is refused
 
 
-@settings(max_examples=200, deadline=None)
-@given(rho=RHOS, epsilon=st.floats(-6, 9).map(lambda x: 10.0**x))
-@example(rho=9.5e7, epsilon=9.6e7)  # epsilon/mu and mu/2 nearly cancel
-@example(rho=1e9 - 1e5, epsilon=1e9)
-@example(rho=1e-12, epsilon=1e6)
-def test_gdp_log_delta_is_never_below_the_true_one(rho, epsilon):
-    true = gdp_log_delta_digits(rho, epsilon) if epsilon / rho < 1e15 else None
-    claimed = gdp_log_delta(rho=rho, epsilon=epsilon)
-    assert claimed <= 0
-    if true is None:
-        assert claimed < -1e6
-        return
-    assert Decimal(claimed) >= true
-    if epsilon > 1e-4 and float(true) < -1e-11:
-        assert claimed - float(true) <= 1e-6 * (1 + abs(float(true)))
-
-
-@settings(max_examples=150, deadline=None)
-@given(epsilon=st.floats(-3, 9).map(lambda x: 10.0**x), delta=DELTAS)
-@example(epsilon=959910125.6775048, delta=3.525798689909724e-06)
-@example(epsilon=187090706.71134964, delta=0.07587498729989794)
-def test_gdp_rho_never_claims_too_much_and_wastes_nothing(epsilon, delta):
-    rho, target = gdp_rho(epsilon=epsilon, delta=delta), Decimal(delta).ln()
-    assert gdp_log_delta_digits(rho, epsilon) <= target
-    assert gdp_log_delta_digits(rho * (1 + Fraction(1, 10**6)), epsilon) > target
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(1e-6, 1e-300), (1e-6, 0.999999), (1e9, 1e-300), (1e9, 0.999999)])
-def test_gdp_extreme_budgets_stay_on_the_safe_side(epsilon, delta):
-    rho = gdp_rho(epsilon=epsilon, delta=delta)
-    assert gdp_log_delta_digits(rho, epsilon) <= Decimal(delta).ln()
-    assert gdp_log_delta_digits(rho * (1 + Fraction(1, 10**3)), epsilon) > Decimal(delta).ln()
-
-
-def test_gdp_ends_of_the_range():
-    assert gdp_log_delta(rho=0, epsilon=1.0) == -inf
-    assert gdp_log_delta(rho=1e308, epsilon=1.0) == 0.0
-    assert gdp_log_delta(rho=1e-300, epsilon=1.0) < -1e290
-    with pytest.raises(PrivacyError, match="nothing to be measured"):
-        gdp_rho(epsilon=1e-12, delta=1e-12)
-    for delta in (1 - 1e-16, 1 - 1e-12):
-        assert gdp_log_delta_digits(gdp_rho(epsilon=1.0, delta=delta), 1.0) <= Decimal(delta).ln()
-
-
-@settings(max_examples=100, deadline=None)
-@given(epsilon=st.floats(0.01, 100), delta=st.floats(-30, -3).map(lambda x: 10.0**x))
-def test_gdp_is_worth_more_than_zcdp(epsilon, delta):
-    """Between 1 and 2 times as much: a mistake in the formula would fall outside."""
-    worth = gdp_rho(epsilon=epsilon, delta=delta) / zcdp_rho(epsilon=epsilon, delta=delta)
-    assert 1 < worth < 2
+def test_budgets_that_allow_nothing_are_refused():
+    for convert in (zcdp_rho, gdp_rho):
+        with pytest.raises(PrivacyError, match="nothing to be measured"):
+            convert(epsilon=1e-12, delta=1e-12)
+        with pytest.raises(PrivacyError, match="nothing to be measured"):
+            convert(epsilon=1e-300, delta=5e-324)
 
 
 def test_accounting_names_its_theorem():
@@ -213,27 +277,15 @@ def test_accounting_names_its_theorem():
     assert "CKS20" in Accounting.ZCDP.theorem
 
 
-@pytest.mark.parametrize("epsilon", [0, 0.0, -0.0, -1, inf, -inf, nan])
+@pytest.mark.parametrize("epsilon", [0, 0.0, -0.0, -1, inf, -inf, nan, 1.1e9, True, "1"])
 def test_bad_epsilon(epsilon):
     for call in (check_budget, zcdp_rho, gdp_rho):
         with pytest.raises(ParameterError, match="epsilon"):
             call(epsilon=epsilon, delta=1e-9)
 
 
-@pytest.mark.parametrize("delta", [0, 0.0, -1e-9, 1, 1.5, inf, nan])
+@pytest.mark.parametrize("delta", [0, 0.0, -1e-9, 1, 1.5, inf, nan, True, "1"])
 def test_bad_delta(delta):
     for call in (check_budget, zcdp_rho, gdp_rho):
         with pytest.raises(ParameterError, match="delta"):
             call(epsilon=1.0, delta=delta)
-    with pytest.raises(ParameterError, match="delta"):
-        zcdp_epsilon(rho=1.0, delta=delta)
-
-
-@pytest.mark.parametrize("rho", [-1.0, -1e-300, inf, nan])
-def test_bad_rho(rho):
-    with pytest.raises(ParameterError, match="rho"):
-        zcdp_delta(rho=rho, epsilon=1.0)
-    with pytest.raises(ParameterError, match="rho"):
-        gdp_log_delta(rho=rho, epsilon=1.0)
-    with pytest.raises(ParameterError, match="rho"):
-        zcdp_epsilon(rho=rho, delta=1e-9)
