@@ -16,6 +16,7 @@ from synthdp.errors import DataFileError, ParameterError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
 from synthdp.release.certificate import cautions
+from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
@@ -35,6 +36,7 @@ MAX_DEFAULT_ROWS = 10**8
 """If the noisy number of records is above this, most likely the noise is: it is not used unasked."""
 
 
+@forgetful
 def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     saved = {"--save": options.save, "--save-schema": options.save_schema}

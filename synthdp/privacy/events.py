@@ -15,7 +15,7 @@ from typing import final
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
 from synthdp.privacy.noise.gaussian import GAUSSIAN, stddev_of_noise
-from synthdp.privacy.unit import PrivacyUnit
+from synthdp.privacy.unit import PrivacyUnit, gaussian_sigma_squared
 
 
 def exact_rho(rho: Fraction | float) -> Fraction:
@@ -76,11 +76,6 @@ class CountsEvent(Event):
     sigma_squared: Fraction
     sensitivity_squared: int
 
-    @staticmethod
-    def sigma_squared_of(rho: Fraction, *, sensitivity_squared: int) -> Fraction:
-        """The variance of noise that costs exactly ``rho``."""
-        return sensitivity_squared / (2 * rho)
-
     @property
     def rho(self) -> Fraction:
         """Cost in zCDP."""
@@ -119,8 +114,7 @@ class MarginalEvent(CountsEvent):
     def costing(cls, rho: Fraction, *, clique: Clique, unit: PrivacyUnit) -> "MarginalEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
-        variance = cls.sigma_squared_of(rho, sensitivity_squared=squared)
-        return cls(clique=clique, sigma_squared=variance, sensitivity_squared=squared)
+        return cls(clique=clique, sigma_squared=unit.sigma_squared(rho), sensitivity_squared=squared)
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
@@ -194,7 +188,7 @@ class ScoresEvent(CountsEvent):
             score=score,
             n_candidates=n_candidates,
             sensitivity=sensitivity,
-            sigma_squared=cls.sigma_squared_of(rho, sensitivity_squared=squared),
+            sigma_squared=gaussian_sigma_squared(rho, squared),
             sensitivity_squared=squared,
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import prod
-from typing import NoReturn, Protocol, final
+from typing import ClassVar, Protocol, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,11 +16,13 @@ from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.exact import exponential_mechanism
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
-from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
+from synthdp.privacy.noise.gaussian import add_noise
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.queryable import Queryable
 from synthdp.privacy.scores import MarginalL1Error
 
 MAX_CELLS = 1 << 27
+"""Most cells of a marginal: counts and noise of more (1 GiB each) would not fit beside each other into memory."""
 
 
 class CountSource(Protocol):
@@ -35,7 +37,7 @@ class CountSource(Protocol):
 
 
 @final
-class PrivateTable:
+class PrivateTable(Queryable[CountSource]):
     """A sensitive table behind a ledger.
 
     It has no length, no iteration and no way to a record or a count: it answers `measure`,
@@ -54,13 +56,12 @@ class PrivateTable:
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
     """
 
-    __slots__ = ("_domain", "_ledger", "_randomness", "_released", "_scored", "_source")
+    __slots__ = ("_domain", "_released", "_scored")
+    _purpose: ClassVar[str] = "for a measurement"
 
     def __init__(self, source: CountSource, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
-        self._source = source
+        super().__init__(source, ledger, randomness=randomness)
         self._domain = source.domain
-        self._ledger = ledger
-        self._randomness = SystemRandomness() if randomness is None else randomness
         self._released: list[LinearMeasurement] = []
         # Exact scores, so that peeling candidates off one by one counts each only once.
         self._scored: WeakKeyDictionary[MarginalL1Error, dict[Clique, int]] = WeakKeyDictionary()
@@ -71,19 +72,14 @@ class PrivateTable:
         return self._domain
 
     @property
-    def ledger(self) -> PrivacyLedger:
-        """The ledger that pays for every answer."""
-        return self._ledger
-
-    @property
-    def randomness(self) -> Randomness:
-        """Where the random bits come from."""
-        return self._randomness
-
-    @property
     def released(self) -> tuple[LinearMeasurement, ...]:
         """All measurements so far: noisy, paid for, free to use."""
         return tuple(self._released)
+
+    def close(self) -> None:
+        """Let go of the source and of exact scores; `released` stays."""
+        super().close()
+        self._scored.clear()
 
     def measure(
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
@@ -112,7 +108,7 @@ class PrivateTable:
         merging = _restricted(coarsening, names)
         event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit)
         self._pay(event)
-        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=prod(shape), randomness=self._randomness)
+        noise = self._noise(event, prod(shape))
         (counts,) = self._counts([names], merging)
         values = add_noise(counts, noise.reshape(shape))
         measurement = LinearMeasurement(names, values.astype(np.float64), event.stddev, merging)
@@ -146,7 +142,7 @@ class PrivateTable:
             n_candidates=len(names),
             sensitivity=score.sensitivity(names, self._ledger.unit),
         )
-        self._ledger.charge(event)
+        self._pay(event)
         units = [score.weighted(clique, error) for clique, error in zip(names, self._errors(names, score), strict=True)]
         per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
         best = max(units)
@@ -181,15 +177,10 @@ class PrivateTable:
             exact_rho(rho), score=score.name, n_candidates=len(names), sensitivity=self._ledger.unit.marginal_l1
         )
         self._pay(event)
-        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=len(names), randomness=self._randomness)
+        noise = self._noise(event, len(names))
         errors = np.array([score.whole_records(error) for error in self._errors(names, score)], dtype=np.int64)
         noisy = add_noise(errors, noise)
         return {clique: score.noisy(clique, int(error)) for clique, error in zip(names, noisy, strict=True)}
-
-    def _pay(self, event: MarginalEvent | ScoresEvent) -> None:
-        if event.sigma_squared > MAX_SIGMA_SQUARED:
-            raise ParameterError(f"rho is {float(event.rho)}; that is too little for a measurement")
-        self._ledger.charge(event)
 
     def _candidates(self, candidates: Sequence[Clique], score: MarginalL1Error) -> list[Clique]:
         """The candidates, checked together with their score."""
@@ -239,9 +230,6 @@ class PrivateTable:
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._domain)} attributes, {self._ledger.unit.adjacency.value})"
-
-    def __reduce__(self) -> NoReturn:
-        raise PrivacyError("a private table cannot be copied or pickled: a copy would have a budget of its own")
 
 
 def _restricted(coarsening: Coarsening | None, clique: Clique) -> Coarsening | None:

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import final
+from fractions import Fraction
+from typing import final, overload
 
 from synthdp.errors import ParameterError
 
 MAX_ROWS = 1 << 20
-"""Most records of one person; with more, noise would drown everything."""
+"""Most records of one person: with more, noise would drown any table that fits into memory."""
 
 
 class Adjacency(Enum):
@@ -36,6 +37,19 @@ class Adjacency(Enum):
             Adjacency.ADD_REMOVE: "one record, present or absent; the number of records is protected",
             Adjacency.REPLACE_ONE: "the content of one record; the number of records is not protected",
         }[self]
+
+
+@overload
+def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction: ...
+
+
+@overload
+def gaussian_sigma_squared(rho: float, sensitivity_squared: int) -> float: ...
+
+
+def gaussian_sigma_squared(rho: Fraction | float, sensitivity_squared: int) -> Fraction | float:
+    """Variance parameter of Gaussian noise that costs exactly ``rho``, by squared L2 sensitivity [BS16, Prop. 1.6]."""
+    return sensitivity_squared / (2 * rho)
 
 
 @final
@@ -84,6 +98,20 @@ class PrivacyUnit:
     def marginal_l1(self) -> int:
         """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
         return self.adjacency.marginal_l1 * self.max_rows
+
+    @overload
+    def sigma_squared(self, rho: Fraction, n: int = 1) -> Fraction: ...
+
+    @overload
+    def sigma_squared(self, rho: float, n: int = 1) -> float: ...
+
+    def sigma_squared(self, rho: Fraction | float, n: int = 1) -> Fraction | float:
+        """Variance parameter of the Gaussian noise on each count of ``n`` marginals that cost ``rho`` together.
+
+        In records squared: together they move by at most ``n marginal_l2_squared`` (squared L2), so this
+        is ``n marginal_l2_squared / (2 rho)`` [BS16, Prop. 1.6]; exact if rho is a fraction.
+        """
+        return gaussian_sigma_squared(rho, n * self.marginal_l2_squared)
 
     @property
     def description(self) -> str:

@@ -1,6 +1,7 @@
 """A release: one run of a recipe over one table, from the first question to the fitted model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from os import PathLike
 from typing import Any, final
@@ -20,6 +21,7 @@ from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.certificate import fit_facts, mechanism_facts, privacy_certificate, unfinished_facts
+from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import engine_named, mechanism_named
 from synthdp.release.settings import DOMAIN_SHARE, as_adjacency, as_schema, checked_share, settled_accounting
@@ -97,6 +99,7 @@ class Release:
         for budget in column_budgets(self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta):
             questions(budget, unit=self._ledger.unit)
 
+    @forgetful
     def of(
         self,
         source: CountSource | HeldTable,
@@ -137,6 +140,9 @@ class Release:
             if rescue is not None and paid_for is not None:
                 rescue(paid_for)
             raise
+        finally:
+            if table is not None:
+                table.close()
 
     def _check_source(self, source: CountSource | HeldTable) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the schema."""
@@ -158,17 +164,19 @@ class Release:
         if not isinstance(source, HeldTable) or not schema.is_open:
             return schema.closed({})
         model_rho = self._ledger.budget - self._domain_rho
+        values = PrivateValues(source.source, self._ledger, randomness=self._randomness)
         learning = learn_columns(
             schema,
-            PrivateValues(source.source, self._ledger, randomness=self._randomness),
+            values,
             rho=self._domain_rho,
             delta=self._ledger.failure_delta,
             min_mass=min_mass(self._ledger.unit, rho=model_rho, n_columns=len(schema.names)),
             report=report,
         )
-        for learnt in learning:
-            self._found[learnt.column.name] = learnt.column
-            self._findings += [learnt.caution] if learnt.caution else []
+        with closing(values):
+            for learnt in learning:
+                self._found[learnt.column.name] = learnt.column
+                self._findings += [learnt.caution] if learnt.caution else []
         return schema.closed(self._found)
 
     def _paid_for(self, schema: Schema | None, table: PrivateTable | None) -> Synthesis | LearntDomain | None:

@@ -10,6 +10,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, as_schema, checked_rows
@@ -22,6 +23,7 @@ from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
 
+@forgetful
 def synthesize(
     data: pd.DataFrame,
     schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],

@@ -22,6 +22,7 @@ from scipy import stats
 from synthdp.derivation import learner
 from synthdp.derivation.axis import Axis
 from synthdp.grid import Grid
+from synthdp.privacy import queryable
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.values import private_values
 from synthdp.privacy.values.private_values import PrivateValues
@@ -197,12 +198,12 @@ def halve_the_threshold(monkeypatch):
 
 
 def take_a_fifth_of_the_noise(monkeypatch):
-    original = private_values.gaussian_noise
+    original = queryable.gaussian_noise
 
     def gaussian_noise(*, sigma_squared, **rest):
         return original(sigma_squared=sigma_squared / 25, **rest)
 
-    monkeypatch.setattr(private_values, "gaussian_noise", gaussian_noise)
+    monkeypatch.setattr(queryable, "gaussian_noise", gaussian_noise)
 
 
 def test_the_attack_sees_half_a_threshold(monkeypatch):

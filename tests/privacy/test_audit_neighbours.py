@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Seeded
 
-from synthdp.privacy import private_table
+from synthdp.privacy import private_table, queryable
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
@@ -24,7 +24,7 @@ from synthdp.privacy.unit import Adjacency
 def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.ZCDP):
     """Answer the requests; returns the table, its answers, the exponents of its selections and its draws of noise."""
     exponents, draws = [], []
-    select, draw = private_table.exponential_mechanism, private_table.gaussian_noise
+    select, draw = private_table.exponential_mechanism, queryable.gaussian_noise
 
     def record_selection(gaps, per_unit, randomness):
         exponents.append([gap * per_unit for gap in gaps])
@@ -36,7 +36,7 @@ def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.Z
 
     with monkeypatch.context() as patch:
         patch.setattr(private_table, "exponential_mechanism", record_selection)
-        patch.setattr(private_table, "gaussian_noise", record_noise)
+        patch.setattr(queryable, "gaussian_noise", record_noise)
         table = private(rows, adjacency, Seeded(11), accounting=accounting)
         answers = [request(table) for request in requests]
     return table, answers, exponents, draws
@@ -233,10 +233,10 @@ def take_half_the_noise(monkeypatch):
     original = PrivateTable.measure
 
     def measure(self, clique, *, rho, coarsening=None):
-        draw = private_table.gaussian_noise  # the audit's recorder
+        draw = queryable.gaussian_noise  # the audit's recorder
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                private_table,
+                queryable,
                 "gaussian_noise",
                 lambda *, sigma_squared, **rest: draw(sigma_squared=sigma_squared / 4, **rest),
             )

@@ -24,7 +24,7 @@ from oracles.privacy import ArraySource, Seeded, failed, gaussian_p_values
 from synthdp.domain import Domain
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
-from synthdp.privacy import private_table
+from synthdp.privacy import queryable
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import SelectionEvent
 from synthdp.privacy.noise import gaussian as noise
@@ -62,7 +62,7 @@ def test_half_the_noise_is_noticed(adjacency, monkeypatch):
     def half(*, sigma_squared, size, randomness):
         return noise.gaussian_noise(sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
 
-    monkeypatch.setattr(private_table, "gaussian_noise", half)
+    monkeypatch.setattr(queryable, "gaussian_noise", half)
     for accounting in Accounting:
         draws, sigma, _ = noise_of_measurement(adjacency, accounting=accounting)
         wrong = failed(gaussian_p_values(draws, sigma))
@@ -139,8 +139,8 @@ def test_it_has_no_length_no_iteration_and_no_attributes_to_add():
 
 def test_its_public_face_is_small():
     public = {name for name in dir(PrivateTable) if not name.startswith("_")}
-    assert public == {"domain", "ledger", "measure", "randomness", "released", "scores", "select"}
-    for name in public - {"measure", "scores", "select"}:
+    assert public == {"close", "domain", "ledger", "measure", "randomness", "released", "scores", "select"}
+    for name in public - {"close", "measure", "scores", "select"}:
         with pytest.raises(AttributeError):
             setattr(private(), name, None)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, NoReturn, Protocol, TypeVar, final
+from typing import ClassVar, Generic, Protocol, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.grid import LARGEST_POINT, Grid
 from synthdp.privacy.events import exact_rho
-from synthdp.privacy.ledger import PrivacyLedger, exact_delta
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
-from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
+from synthdp.privacy.ledger import exact_delta
+from synthdp.privacy.noise.gaussian import add_noise
+from synthdp.privacy.queryable import Queryable
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
 from synthdp.privacy.values.thresholds import partition_threshold
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
@@ -87,7 +87,7 @@ class FrequentValues(Generic[Value]):
 
 
 @final
-class PrivateValues:
+class PrivateValues(Queryable[ValueSource]):
     """The values of single columns behind a ledger: how a domain is learnt that nobody declared.
 
     Like `PrivateTable` it shows nothing of the records but what an event in the ledger paid for,
@@ -106,22 +106,8 @@ class PrivateValues:
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
     """
 
-    __slots__ = ("_ledger", "_randomness", "_source")
-
-    def __init__(self, source: ValueSource, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
-        self._source = source
-        self._ledger = ledger
-        self._randomness = SystemRandomness() if randomness is None else randomness
-
-    @property
-    def ledger(self) -> PrivacyLedger:
-        """The ledger that pays for every answer."""
-        return self._ledger
-
-    @property
-    def randomness(self) -> Randomness:
-        """Where the random bits come from."""
-        return self._randomness
+    __slots__ = ()
+    _purpose: ClassVar[str] = "to learn a column's domain"
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float) -> NoisyHistogram:
         """Release the counts of public cells of one column with Gaussian noise, at a cost of exactly ``rho``.
@@ -150,7 +136,7 @@ class PrivateValues:
             exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit
         )
         self._pay(event)
-        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=n_cells, randomness=self._randomness)
+        noise = self._noise(event, n_cells)
         exact = self._source.histogram(grid, starts)
         if exact.dtype != np.int64 or exact.shape != noise.shape:
             raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
@@ -180,23 +166,22 @@ class PrivateValues:
             If ``rho`` or ``delta`` is not above 0, or too small.
         """
         unit = self._ledger.unit
-        squared = unit.marginal_l2_squared
-        sigma_squared = PartitionEvent.sigma_squared_of(exact_rho(rho), sensitivity_squared=squared)
-        self._check_noise(sigma_squared, rho)
+        sigma_squared = unit.sigma_squared(exact_rho(rho))
+        self._check_scale(sigma_squared, rho)
         allowed = exact_delta(delta)
         threshold = partition_threshold(sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed)
         event = PartitionEvent(
             column=grid.column,
             of=grid.of,
             sigma_squared=sigma_squared,
-            sensitivity_squared=squared,
+            sensitivity_squared=unit.marginal_l2_squared,
             threshold=threshold,
             failure_probability=allowed,
         )
         self._pay(event)
         values, exact = self._source.frequencies(grid)
         exact_missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]  # a public cell beside the values
-        noise = gaussian_noise(sigma_squared=sigma_squared, size=len(exact) + 1, randomness=self._randomness)
+        noise = self._noise(event, len(exact) + 1)
         missing, *_ = add_noise(exact_missing, noise[:1]).tolist()
         noisy = add_noise(np.asarray(exact, dtype=np.int64), noise[1:])
         passed = np.flatnonzero(noisy >= threshold).tolist()
@@ -235,7 +220,7 @@ class PrivateValues:
         event = PrivTreeEvent.costing(exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1)
         if not -LARGEST_POINT <= first < stop <= LARGEST_POINT:
             raise ParameterError(f"grid of {grid.column!r}: {first} .. {stop - 1} is no range; give first < stop")
-        self._ledger.charge(event)
+        self._pay(event)
 
         def counts_below(points: NDArray[np.int64]) -> NDArray[np.int64]:
             inner = points[(points > first) & (points < stop)]
@@ -249,19 +234,8 @@ class PrivateValues:
         )
         return np.append(starts, end)
 
-    def _pay(self, event: HistogramEvent | PartitionEvent) -> None:
-        self._check_noise(event.sigma_squared, event.rho)
-        self._ledger.charge(event)
-
-    def _check_noise(self, sigma_squared: Fraction, rho: Fraction | float) -> None:
-        if sigma_squared > MAX_SIGMA_SQUARED:
-            raise ParameterError(f"rho is {float(rho)}; that is too little to learn a column's domain")
-
     def __repr__(self) -> str:
         return f"PrivateValues({self._ledger.unit.adjacency.value})"
-
-    def __reduce__(self) -> NoReturn:
-        raise PrivacyError("private values cannot be copied or pickled: a copy would have a budget of its own")
 
 
 def _plain(value: object) -> str | int:

@@ -22,8 +22,8 @@ class HistogramEvent(CountsEvent):
     def costing(cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit) -> "HistogramEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
-        variance = cls.sigma_squared_of(rho, sensitivity_squared=squared)
-        return cls(column=column, of=of, n_cells=n_cells, sigma_squared=variance, sensitivity_squared=squared)
+        sigma_squared = unit.sigma_squared(rho)
+        return cls(column=column, of=of, n_cells=n_cells, sigma_squared=sigma_squared, sensitivity_squared=squared)
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""

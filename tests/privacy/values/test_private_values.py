@@ -190,7 +190,7 @@ def test_private_values_cannot_be_copied():
 def test_their_public_face_is_small_and_fixed():
     values = private(Rows([1]))
     public = {name for name in dir(PrivateValues) if not name.startswith("_")}
-    assert public == {"frequent", "histogram", "ledger", "randomness", "split_tree"}
+    assert public == {"close", "frequent", "histogram", "ledger", "randomness", "split_tree"}
     for name in ("ledger", "randomness", "rows"):
         with pytest.raises(AttributeError):
             setattr(values, name, None)

@@ -14,6 +14,7 @@ from oracles.privacy import ALPHA, Seeded, failed, gaussian_p_values, p_binomial
 from scipy import stats
 
 from synthdp.errors import PrivacyError
+from synthdp.privacy import queryable
 from synthdp.privacy.noise.gaussian import gaussian_noise
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values import private_values
@@ -134,7 +135,7 @@ def test_half_the_noise_is_noticed(kind, monkeypatch):
     def half(*, sigma_squared, size, randomness):
         return gaussian_noise(sigma_squared=sigma_squared / 4, size=size, randomness=randomness)
 
-    monkeypatch.setattr(private_values, "gaussian_noise", half)
+    monkeypatch.setattr(queryable, "gaussian_noise", half)
     assert {"fit", "variance"} <= set(failed(gaussian_p_values(*noise_of(kind, book()))))
 
 
