@@ -22,7 +22,7 @@ from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release import release
 from synthdp.release.release import Release
 from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.held_table import HeldTable
+from synthdp.table.records.held_table import HeldTable, HeldTableReader
 from synthdp.table.schema.open_schema import OpenSchema
 
 NOTHING = np.empty(0, dtype=np.int64)
@@ -138,7 +138,7 @@ def watched(randomness: Frozen, answers: list):
 
 def held(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> HeldTable:
     """The rows held, of persons always the same ones."""
-    reader = HeldTable.reader(schema, unit=unit, max_rows=max_rows, key=None if unit is None else KEY)
+    reader = HeldTableReader(schema, unit=unit, max_rows=max_rows, key=None if unit is None else KEY)
     reader.add(frame)
     return reader.finish()
 

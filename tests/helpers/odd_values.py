@@ -1,12 +1,19 @@
-"""Values that a cell may hold, odd ones first, and columns of every dtype."""
+"""Values that a cell may hold, odd ones first, columns of every dtype, and columns of a schema that read them."""
 
 import datetime as dt
 import math
 from decimal import Decimal
 from fractions import Fraction
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
+
+from synthdp.table.columns.boolean import BooleanColumn
+from synthdp.table.columns.categorical import CategoricalColumn, Merged
+from synthdp.table.columns.date_parts import PartColumn
+from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 
 
 class Hostile:
@@ -40,6 +47,45 @@ ODD_VALUES = [
     np.float16(1), np.longdouble("1e4000"), np.int8(-1), np.str_("1"), np.complex128(1), str, math, Hostile(),
 ]  # fmt: skip
 
+# Values of one type each, near each other: what a table of them, a cast or a comparison would take for the same.
+LONE = "\ud800"
+OFFSET = dt.timezone(dt.timedelta(microseconds=500_000))
+NEAR_VALUES = {
+    "texts": [
+        LONE, repr(LONE), "\udc80", "'\\udc80'", "a", "a\0b", "a\0c", "a\0", "\0", "", " ", "é", "e\u0301", " a", "A",
+        "1", "1.0", "01", "True", "true", "nan", "NaN", "None", "<NA>", "1e+22", "1" + 22 * "0", "2020-01-01",
+        "\ufeffa", "\U0001f600", "\ud83d", "\ude00", "x" * 300, "x" * 299 + "y", "a\r\nb", "a\nb", '"', ",",
+    ],
+    "integers": [0, 1, 2, -1, 20200101, 2**53, 2**53 + 1, 2**53 - 1, 2**63 - 1, 2**63, -(2**63), 2**64 - 1],
+    "large integers": [10**22, 10**22 + 1, 2**64, 2**100, -(10**400), 10**400, 1, 0],
+    "floats": [0.0, -0.0, 1.0, 1.5, 1e22, 2.0**53, 2.0**63, 5e-324, 1e308, math.inf, -math.inf, math.nan],
+    "numbers": [10**22, 1e22, 1, 1.0, 2**53, 2.0**53, 2**53 + 1, 0, -0.0, 0.5],
+    "truth values": [True, False],
+    "mixed": [True, 1, 1.0, "1", "True", "1.0", Decimal(1), Fraction(1), np.int8(1), np.float16(1), np.str_("1"), b"1"],
+    "dates": [dt.date.min, dt.date.max, dt.date(1969, 12, 31), dt.date(2020, 1, 1), dt.date(2010, 2, 28)],
+    "moments": [
+        FIRST, LAST, dt.datetime.fromisoformat("2010-01-01T12:30:15.999999"),
+        dt.datetime.fromisoformat("1969-12-31T23:59:59.5"), dt.datetime.fromisoformat("2020-01-01"),
+        pd.Timestamp.max, pd.Timestamp.min, pd.Timestamp("2010-01-01 12:30:15.999999999"), np.datetime64("1677-09-21"),
+        pd.Timestamp(np.datetime64("12000-05-06T07:08:09", "s")), np.datetime64("-5000-01-01", "s"),
+    ],
+    "moments with zones": [
+        FIRST.replace(tzinfo=dt.UTC), LAST.replace(tzinfo=dt.UTC), dt.datetime(2010, 1, 1, tzinfo=OFFSET),
+        dt.datetime(2010, 1, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=14))),
+        pd.Timestamp("2010-03-28 02:30", tz="UTC"), pd.Timestamp("2010-10-31 00:30Z").tz_convert("Europe/Berlin"),
+        pd.Timestamp("2010-10-31 01:30", tz="UTC"),
+    ],
+    "moments of one zone": [dt.datetime(2010, 1, 1, tzinfo=OFFSET), dt.datetime(1960, 1, 1, tzinfo=OFFSET)],
+    "times": [dt.time(0), dt.time(1), dt.time(23, 59, 59, 999_999)],
+    "durations": [dt.timedelta(0), dt.timedelta(1), pd.Timedelta.max, np.timedelta64(2**60, "s")],
+    "decimals": [Decimal(0), Decimal(1), Decimal("1.0"), Decimal("1.5"), Decimal("1e22")],
+    "bytes": [b"", b"a", b" a", b"a\0", b"a\0b", b"\xff", b"1", bytes(16), bytes(range(16)), b"\xed\xa0\x80"],
+    "identifiers": [UUID(int=0), UUID(int=1), str(UUID(int=1)), UUID(int=1).bytes],
+    "periods": [pd.Period("2020-01"), pd.Period("2020-02"), pd.NaT],
+    "complex numbers": [1j, 1 + 0j, complex("nan")],
+    "no values": [None, math.nan, pd.NA, pd.NaT, np.float32("nan"), np.datetime64("NaT"), np.timedelta64("NaT")],
+}  # fmt: skip
+
 FRAME_COLUMNS = [
     pd.Series([2**64 - 1, 0], dtype=np.uint64),
     pd.Series([1e308, np.nan]),
@@ -69,3 +115,36 @@ def objects(values):
     for index, value in enumerate(values):
         array[index] = value
     return pd.Series(array, dtype=object)
+
+
+DATED = DateColumn(name="x", type="datetime", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), required=True)
+
+COLUMNS = [
+    CategoricalColumn(name="x", levels=("1", "True", "a")),
+    CategoricalColumn(name="x", levels=("1", "a"), other="else", required=True),
+    CategoricalColumn(name="x", levels=(repr(LONE), "é", "1e+22", "1" + 22 * "0", "False", "1.0"), other="else"),
+    CategoricalColumn(name="x", levels=(1, 3), type="integer"),
+    CategoricalColumn(name="x", levels=(1.0, 2.5, 1e22), type="number", other=7),
+    BooleanColumn(name="x"),
+    BooleanColumn(name="x", true_values=("yes",), false_values=("no",), required=True),
+    IntegerColumn(name="x", minimum=0, maximum=5),
+    IntegerColumn(name="x", minimum=0, maximum=5, required=True),
+    IntegerColumn(name="x", type="year", minimum=1900, maximum=2050, missing_values=("", "1")),
+    NumberColumn(name="x", minimum=-1, maximum=1),
+    NumberColumn(name="x", edges=(0, 0.75, 1, 2, 1e12)),
+    DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1)),
+    DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%d/%m/%Y", required=True),
+    DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%Y%m%d"),
+    DateColumn(name="x", type="datetime", minimum=FIRST, maximum=LAST),
+    DateColumn(
+        name="x",
+        type="datetime",
+        edges=(dt.datetime.fromisoformat("2009-12-31T23:59:59"), dt.date(2010, 1, 1), dt.date(2010, 6, 1)),
+    ),
+    DateColumn(name="x", edges=(dt.date(2000, 1, 1), dt.date(2010, 1, 1), dt.date(2020, 1, 1)), required=True),
+    CategoricalColumn(name="x", levels=("1",), merged=Merged(levels=("a", "True"), weights=(1, 1))),
+    CategoricalColumn(name="x", levels=(1,), type="integer", other=0, merged=Merged(levels=(2, 3), weights=(1, 1))),
+    PartColumn.of(DATED, "weekday"),
+    PartColumn.of(DATED, "hour"),
+]
+"""Columns of every kind."""

@@ -1,4 +1,4 @@
-"""Which rows are kept of persons with too many."""
+"""Which rows are kept of persons with too many, and whose a row is."""
 
 from collections.abc import Iterable
 
@@ -16,3 +16,11 @@ def kept_rows(
     for chunk in ids:
         rows.add(chunk)
     return rows.kept()
+
+
+def person_of(row: pd.Series) -> str | bytes | None:
+    """Whose a single row is, given its id column; None if it has no id."""
+    rows = UnitRows(max_rows=1)
+    rows.add(row)
+    keys = rows._ids.keys
+    return keys[rows._ids.rows.joined()[0]] if rows.kept()[0] else None

@@ -125,7 +125,7 @@ class BinnedColumn(Column):
         """
         unique, positions = distinct(values)
         numbers = self.numbers_of(unique)
-        return numbers if positions is None else np.append(numbers, np.nan)[positions]
+        return numbers if positions is None else numbers[positions]
 
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""

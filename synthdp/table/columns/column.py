@@ -28,7 +28,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.reading import Values, distinct, is_missing, texts_of
+from synthdp.table.columns.reading import Values, distinct, is_missing, objects_of, texts_of
 
 DEFAULT_MISSING_VALUES = ("",)
 """Texts that mean "missing" when a schema names none (the default of Frictionless Table Schema)."""
@@ -42,16 +42,17 @@ def refuse(column: str, problem: str) -> NoReturn:
     raise SchemaError(f"schema: column {column!r}: {problem}")
 
 
+def is_writable(text: str) -> bool:
+    """Whether a CSV file in UTF-8 can hold a text: no NUL, no lone surrogate."""
+    return "\0" not in text and text == text.encode(errors="ignore").decode()
+
+
 def check_text(text: object, column: str, what: str) -> None:
-    """Refuse what a UTF-8 file cannot hold: anything but text, lone surrogates, and NUL."""
+    """Refuse what a CSV file in UTF-8 cannot hold: anything but text, lone surrogates, and NUL."""
     if not isinstance(text, str):
         refuse(column, f"{what} {text!r} is not a text; write it in quotes")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        refuse(column, f"{what} {text!r} is not valid Unicode; replace the lone surrogate")
-    if "\0" in text:
-        refuse(column, f"{what} {text!r} holds a NUL character, which CSV files cannot; remove it")
+    if not is_writable(text):
+        refuse(column, f"{what} {text!r} holds a NUL or a lone surrogate, which CSV files cannot; remove it")
 
 
 def code_dtype(size: int) -> np.dtype[Any]:
@@ -135,12 +136,8 @@ class Column(ABC):
     def encode(self, values: pd.Series) -> NDArray[Any]:
         """Level codes of values of any kind; see the top of this module for the rules."""
         unique, positions = distinct(values)
-        codes = self._codes_of(unique).astype(self.dtype)
-        if positions is None:
-            return codes
-        # position -1 is "missing", and so is the last entry of the table
-        table: NDArray[Any] = np.append(codes, np.array([self.missing_code], self.dtype))
-        return table[positions]
+        codes: NDArray[Any] = self._codes_of(unique).astype(self.dtype)
+        return codes if positions is None else codes[positions]
 
     def knows(self, values: pd.Series) -> NDArray[np.bool_]:
         """Whether each value is a level, lies within the bounds, or is missing where that is allowed.
@@ -149,12 +146,8 @@ class Column(ABC):
         the answer depends on the records.
         """
         unique, positions = distinct(values)
-        objects = unique if unique.dtype == object else pd.Index(unique).astype(object)  # numpy makes ints of dates
-        known = np.array([self._knows(value) for value in objects], dtype=np.bool_)
-        if positions is None:
-            return known
-        table: NDArray[np.bool_] = np.append(known, not self.required)
-        return table[positions]
+        known = np.array([self._knows(value) for value in objects_of(unique)], dtype=np.bool_)
+        return known if positions is None else known[positions]
 
     def _knows(self, value: object) -> bool:
         texts = {text.strip() for text in texts_of(value)}

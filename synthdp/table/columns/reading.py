@@ -1,14 +1,19 @@
-"""Reading values: from whatever a cell holds to a number, a second or a text, total on values.
+"""Reading: a column of anything becomes values, and a value a number, a second or a text.
 
-Every function here accepts *any* value and none raises, warns or logs because of one: a
-value that cannot be read becomes NaN. And a value is read by itself: what one row becomes
-never depends on another row, or the sensitivity of every count would be wrong.
+Total on values: every function here accepts *any* value and none raises, warns or logs because
+of one; a value that cannot be read becomes NaN. And a value is read by itself: what one row
+becomes depends on that row and on the column's type, never on another row, or the sensitivity of
+every count would be wrong. So no table of other values, no cast of a whole column and no guess of
+a type by another library stands between a value and what is read, but for numpy's casts of
+numbers, numpy's sorting of numbers, and the dictionaries of Arrow, which tests hold to this rule.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from numbers import Rational, Real
 from typing import Any, TypeAlias
 from unicodedata import normalize
@@ -25,48 +30,102 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _EXACT = 2**53
 """Below it, integers and floats tell the same ones apart."""
 
+_PER_SECOND = {("s", 1): 1, ("ms", 1): 10**3, ("us", 1): 10**6, ("ns", 1): 10**9}
+"""The units of datetimes that pandas has."""
+
 _UNMIXED = frozenset({str, float, date, type(None), type(pd.NA), type(pd.NaT)})
-"""Types of which no two hold equal values that are read differently."""
+"""Types of which no two hold equal values that are read differently; of int and float, 10**22 and 1e22 are."""
+
+_FOREIGN = object()
+"""Stands for every object that is neither text nor number, truth value or date: nothing else of it is read."""
 
 
 def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
-    """Split a column into values to read and, for each row, which of them it holds.
+    """Split a column into values to read and, for each row, the position of its own among them.
 
     Returns
     -------
     values, positions
-        ``positions`` is -1 where the value is missing, or None when ``values`` has one
-        entry a row. Values are merged only where equal means the same: in a list of mixed
+        ``positions`` is None when ``values`` has one entry a row; a position of -1 is that of the
+        last value, None. Values are merged only where equal means the same: in a list of mixed
         objects ``1``, ``1.0`` and ``True`` are equal but read differently.
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _plain(series.cat.categories), series.cat.codes.to_numpy(dtype=np.intp)
-    if isinstance(dtype, pd.StringDtype) or (dtype == np.dtype(object) and _is_uniform(series)):
-        positions, values = pd.factorize(series)
-        return np.asarray(values, dtype=object), positions
-    return _plain(series), None
+        values, positions = distinct(dtype.categories.to_series())
+        codes = series.cat.codes.to_numpy(dtype=np.intp)
+        return _objects([*objects_of(values), None]), codes if positions is None else np.append(positions, -1)[codes]
+    if isinstance(dtype, pd.StringDtype) and dtype.storage != "python":
+        positions, texts = pd.factorize(series)  # a dictionary of Arrow, which goes by bytes
+        return _objects([*texts, None]), positions
+    if not isinstance(dtype, np.dtype) and _kind(dtype) == "b":
+        found = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return _objects([False, True, None]), np.nan_to_num(found, nan=-1).astype(np.intp)
+    values = _values(series)
+    if values.dtype == object and set(map(type, values)) <= _UNMIXED:
+        # a dict of Python, for pandas' own tables take texts with lone surrogates, or with NUL, for others
+        numbers: defaultdict[object, int] = defaultdict(count().__next__)
+        positions = np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
+        return _objects(numbers), positions
+    return values, None
 
 
-def _is_uniform(series: pd.Series) -> bool:
-    return _UNMIXED.issuperset(map(type, series.to_numpy()))
+def _kind(dtype: Any) -> str:
+    """numpy's letter for the kind of an extension dtype of pandas; "O" where there is none."""
+    return str(getattr(getattr(dtype, "numpy_dtype", None), "kind", "O"))
 
 
-def _plain(values: pd.Series | pd.Index) -> Values:
-    """A numpy array of bools, ints, floats or datetimes (missing: NaN, NaT), else of objects."""
-    dtype = values.dtype
+def _objects(values: Iterable[object]) -> NDArray[np.object_]:
+    return np.fromiter(values, dtype=object)
+
+
+def _values(series: pd.Series) -> Values:
+    """A numpy array of bools, ints, floats or datetimes (missing: NaN, NaT), else of objects; an entry a row."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype | pd.SparseDtype | pd.StringDtype):
+        return _of_numpy(np.asarray(series.array))
     if isinstance(dtype, pd.DatetimeTZDtype):
-        return np.asarray(values.to_numpy(dtype=f"datetime64[{dtype.unit}]"))  # in UTC
-    if isinstance(dtype, np.dtype) and dtype.kind in "biufM":
-        # pandas has no index of half floats
-        return np.asarray(values.to_numpy(dtype=np.float32 if dtype == np.float16 else None))
-    kind = getattr(getattr(dtype, "numpy_dtype", None), "kind", "O")
-    if pd.api.types.is_extension_array_dtype(dtype) and kind in "biuf":
+        return np.asarray(series.to_numpy(dtype=f"datetime64[{dtype.unit}]"))  # in UTC
+    if _kind(dtype) in "iuf":
         with np.errstate(invalid="ignore"):
-            numbers = np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-        if kind not in "iu" or not (np.abs(numbers) >= _EXACT).any():  # else floats would make ids equal
+            numbers = np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+        if _kind(dtype) == "f" or not (np.abs(numbers) >= _EXACT).any():  # else floats would make ids equal
             return numbers
-    return np.asarray(values.astype(object).to_numpy(), dtype=object)
+        return np.asarray(series.to_numpy(dtype=object, na_value=None))
+    if isinstance(dtype, pd.ArrowDtype):
+        return _of_arrow(series.array.__arrow_array__())
+    return _foreign(series.isna().to_numpy())  # periods, intervals, and what other libraries bring
+
+
+def _of_numpy(values: Values) -> Values:
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):  # there are long floats, and signalling NaNs
+            return values.astype(np.float64, copy=False)
+    return values if values.dtype.kind in "biuMO" else _objects(values)
+
+
+def _of_arrow(array: Any) -> Values:
+    """Values of an Arrow array without what raises for some of them: dates and times as objects of Python."""
+    from pyarrow import BaseExtensionType, types  # it is there, if it made the array
+
+    if isinstance(array.type, BaseExtensionType):
+        return _of_arrow(array.cast(array.type.storage_type))
+    if types.is_dictionary(array.type):
+        return _of_arrow(array.cast(array.type.value_type))
+    if types.is_date(array.type) or types.is_timestamp(array.type):
+        return np.asarray(array.to_numpy())  # in UTC
+    if types.is_nested(array.type) or types.is_temporal(array.type):
+        return _foreign(array.is_null().to_numpy())
+    return _objects(array.to_pylist())
+
+
+def _foreign(is_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
+    return _objects(None if missing else _FOREIGN for missing in is_missing)
+
+
+def objects_of(values: Values) -> NDArray[np.object_]:
+    """Values as objects of Python, dates as ``datetime64``: numpy would make integers of dates."""
+    return values if values.dtype == object else _objects(values if values.dtype.kind == "M" else values.tolist())
 
 
 def floats_of(values: Values) -> NDArray[np.float64]:
@@ -76,8 +135,7 @@ def floats_of(values: Values) -> NDArray[np.float64]:
     [39.0, 39.0, inf, nan, nan, 39.0]
     """
     if values.dtype.kind in "biuf":
-        with np.errstate(over="ignore", invalid="ignore"):  # there are signalling NaNs
-            return values.astype(np.float64)
+        return values.astype(np.float64)
     if values.dtype != object:
         return np.full(len(values), np.nan)
     return np.fromiter(map(to_float, values), np.float64, len(values))
@@ -94,7 +152,9 @@ def to_float(value: object) -> float:
 
 
 def _number_to_float(value: object) -> float:
-    if isinstance(value, Real | Decimal | str | np.bool_) and not isinstance(value, np.timedelta64):
+    if isinstance(value, str):
+        return to_float(str.__str__(value))
+    if isinstance(value, Real | Decimal | np.bool_) and not isinstance(value, np.timedelta64):
         try:
             return float(value)
         except OverflowError:  # an int or Fraction beyond 1e308 still has a sign to clip by
@@ -109,17 +169,17 @@ def seconds_of(values: Values, parse: Callable[[str], datetime]) -> NDArray[np.f
     taken as they are. Numbers are read as the text that they print, for formats like ``%Y%m%d``.
     """
     if values.dtype.kind == "M":
-        seconds = values.astype("datetime64[s]")
-        return np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64))
+        per_second = _PER_SECOND.get(np.datetime_data(values.dtype))  # numpy's own cast overflows at the lower end
+        counted = values.astype("datetime64[s]" if per_second is None else values.dtype).astype(np.int64)
+        return np.where(np.isnat(values), np.nan, counted // (per_second or 1))
     return np.fromiter((_attempt(_to_seconds, value, math.nan, parse) for value in values), np.float64, len(values))
 
 
 def _to_seconds(value: object, parse: Callable[[str], datetime]) -> float:
     if type(value) is str:
         return _since_1970(parse(value.strip()))
-    if isinstance(value, np.datetime64):
-        seconds = value.astype("datetime64[s]")
-        return math.nan if np.isnat(seconds) else float(seconds.astype(np.int64))
+    if isinstance(value, pd.Timestamp | np.datetime64):
+        return float(seconds_of(np.array([in_utc(value)]), parse)[0])
     if isinstance(value, date):
         return _since_1970(value)
     for text in texts_of(value):
@@ -137,8 +197,21 @@ def _since_1970(moment: date) -> float:
         seconds += moment.hour * 3600 + moment.minute * 60 + moment.second
         offset = moment.utcoffset()
         if offset is not None:
-            seconds -= offset // timedelta(seconds=1)
+            seconds += (timedelta(microseconds=moment.microsecond) - offset) // timedelta(seconds=1)
     return float(seconds)
+
+
+def in_utc(moment: date | np.datetime64) -> np.datetime64:
+    """A moment in UTC, or a date, as exactly as it was given and in any year; without a time zone it stays as it is.
+
+    >>> in_utc(pd.Timestamp("2020-01-01 12:00", tz="Europe/Berlin"))
+    np.datetime64('2020-01-01T11:00:00.000000')
+    """
+    if isinstance(moment, pd.Timestamp):
+        return np.datetime64(moment.to_datetime64())
+    if isinstance(moment, datetime) and (offset := moment.utcoffset()) is not None:
+        return np.datetime64(moment.replace(tzinfo=None)) - np.timedelta64(offset)
+    return np.datetime64(moment)
 
 
 def texts_of(value: object) -> Iterator[str]:
@@ -166,15 +239,14 @@ def is_missing(value: object) -> bool:
     """Whether a value is one of the ways that pandas and Python say "no value"."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+    return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
 def integers_of(values: Values, read: Callable[[object], int], unreadable: int) -> NDArray[np.int64]:
     """``read`` applied to each value, ``unreadable`` where it fails; typed values are read once each."""
     if values.dtype != object:
         unique, positions = np.unique(values, return_inverse=True)
-        objects = np.asarray(pd.Index(unique).astype(object), dtype=object)  # numpy makes ints of datetimes
-        return integers_of(objects, read, unreadable)[positions]
+        return integers_of(objects_of(unique), read, unreadable)[positions]
     return np.fromiter((_attempt(read, value, unreadable) for value in values), np.int64, len(values))
 
 

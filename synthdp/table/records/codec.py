@@ -57,12 +57,9 @@ class CodedTable:
     @classmethod
     def concatenate(cls, domain: Domain, parts: Iterable[Self]) -> Self:
         """The rows of several tables of one domain, one table after the other."""
-        pieces = [part.columns for part in parts]
-        columns = []
-        for index, size in enumerate(domain.shape):
-            empty = np.empty(0, code_dtype(size))
-            columns.append(np.concatenate([empty, *(piece[index] for piece in pieces)]))
-        return cls(domain, tuple(columns))
+        empty = tuple(np.empty(0, code_dtype(size)) for size in domain.shape)
+        pieces = zip(empty, *(part.columns for part in parts), strict=True)
+        return cls(domain, tuple(np.concatenate(piece) for piece in pieces))
 
     def __repr__(self) -> str:
         return f"<CodedTable of {len(self.domain)} columns>"
@@ -152,14 +149,9 @@ def decode(
     by_name = dict(zip(schema.names, table.columns, strict=True))
     for column in schema.table_columns:
         name, own = column.name, by_name[column.name]
+        arguments: tuple[Any, ...] = (own, rng)
         if isinstance(column, DateColumn):
-            parts = [by_name[part_name(column, part)] for part in column.parts]
-            if text:
-                decoded[name] = pd.Series(column.decode_text(own, rng, parts), dtype=object)
-            else:
-                decoded[name] = column.decode(own, rng, parts)
-        elif text:
-            decoded[name] = pd.Series(column.decode_text(own, rng), dtype=object)
-        else:
-            decoded[name] = column.decode(own, rng)
+            arguments += ([by_name[part_name(column, part)] for part in column.parts],)
+        texts_or_values = column.decode_text if text else column.decode
+        decoded[name] = pd.Series(texts_or_values(*arguments), dtype=object if text else None)
     return pd.DataFrame(decoded)

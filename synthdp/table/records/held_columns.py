@@ -1,7 +1,7 @@
 """Held columns: the values of one open column, kept until its domain is known, in the least form that suffices."""
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeAlias, final
+from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,11 @@ from synthdp.errors import ParameterError
 from synthdp.grid import LARGEST_POINT, Grid
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import unit_of
-from synthdp.table.columns.column import Column
+from synthdp.table.columns.column import Column, is_writable
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
 from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
+from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.vocabulary import NO_KEY, Vocabulary
 from synthdp.table.schema.open_column import OpenColumn
 
@@ -29,18 +30,15 @@ FOREIGN: RawKey = ()
 
 
 class HeldColumn(ABC):
-    """The values of one open column."""
+    """The values of one open column; ``rows`` has a number for each row."""
 
-    def __init__(self, column: OpenColumn) -> None:
+    def __init__(self, column: OpenColumn, rows: RowPieces) -> None:
         self.column = column
+        self.rows = rows
 
     @abstractmethod
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows; total, as encoding is."""
-
-    @abstractmethod
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Forget all rows but these."""
 
     @abstractmethod
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -54,8 +52,12 @@ class HeldColumn(ABC):
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
 
-    def _refuse(self, problem: str) -> ParameterError:
-        return ParameterError(f"column {self.column.name!r} of type {self.column.type!r}: {problem}")
+    def _refuse(self, problem: str) -> NoReturn:
+        raise ParameterError(f"column {self.column.name!r} of type {self.column.type!r}: {problem}")
+
+    def _check_plain(self, grid: Grid) -> None:
+        if grid.of != "values" or grid.decimals:
+            self._refuse("its values have no decimals and no exponents; give a grid of 'values' without decimals")
 
 
 @final
@@ -63,31 +65,23 @@ class HeldTexts(HeldColumn):
     """A string column: its distinct texts, and for each row the number of its text."""
 
     def __init__(self, column: OpenColumn) -> None:
-        super().__init__(column)
         self._vocabulary: Vocabulary[RawKey] = Vocabulary(_raw_key, unreadable=FOREIGN)
         self._missing = frozenset(map(plain_text, column.missing_values))
-        self._kept: NDArray[np.int32] | None = None
+        super().__init__(column, self._vocabulary.rows)
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
         self._vocabulary.add(values)
-
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Forget all rows but these."""
-        self._kept = self._numbers()[kept]
-
-    def _numbers(self) -> NDArray[np.int32]:
-        return self._vocabulary.numbers() if self._kept is None else self._kept
 
     def _is_missing(self, key: RawKey) -> bool:
         return not self._missing.isdisjoint(map(plain_text, texts_of(key)))
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Counts of: missing, the rest."""
-        self._check(grid)
+        self._check_plain(grid)
         if len(starts):
-            raise self._refuse("texts have no order to be counted in; give no starts")
-        numbers, keys = self._numbers(), self._vocabulary.keys
+            self._refuse("texts have no order to be counted in; give no starts")
+        numbers, keys = self.rows.joined(), self._vocabulary.keys
         missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)  # NO_KEY is the last
         n_missing = int(np.count_nonzero(missing[numbers]))
         return np.array([n_missing, len(numbers) - n_missing], dtype=np.int64)
@@ -97,28 +91,23 @@ class HeldTexts(HeldColumn):
 
         Texts that no UTF-8 file can hold, and foreign objects, are left out: they are no levels.
         """
-        self._check(grid)
-        numbers = self._numbers()
-        keys = self._vocabulary.keys
+        self._check_plain(grid)
+        numbers, keys = self.rows.joined(), self._vocabulary.keys
         occurring = np.bincount(numbers[numbers != NO_KEY], minlength=len(keys)).tolist()
         counts: dict[str, int] = {}
         for key, n_rows in zip(keys, occurring, strict=True):
             text = canonical_text(key)
-            if n_rows and text is not None and _is_writable(text) and not self._is_missing(key):
+            if n_rows and text is not None and is_writable(text) and not self._is_missing(key):
                 counts[text] = counts.get(text, 0) + n_rows
         texts = sorted(counts)
         return texts, np.array([counts[text] for text in texts], dtype=np.int64)
-
-    def _check(self, grid: Grid) -> None:
-        if grid.of != "values" or grid.decimals:
-            raise self._refuse("its values are no numbers; give a grid of 'values' without decimals")
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
         values = np.empty(len(self._vocabulary.keys), dtype=object)
         values[:] = self._vocabulary.keys
         codes = np.append(column.encode(pd.Series(values, dtype=object)), np.array([column.missing_code], column.dtype))
-        return np.asarray(codes[self._numbers()])
+        return np.asarray(codes[self.rows.joined()])
 
 
 def _raw_key(value: object) -> RawKey | None:
@@ -131,15 +120,6 @@ def _raw_key(value: object) -> RawKey | None:
     if len(texts) > 1:
         return float(value)  # type: ignore[arg-type]
     return texts[0] if texts else FOREIGN
-
-
-def _is_writable(text: str) -> bool:
-    """Whether a UTF-8 file can hold a text."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
 
 
 class _HeldPoints(HeldColumn):
@@ -167,25 +147,15 @@ class HeldNumbers(_HeldPoints):
     """A column of numbers or dates: floats on the scale that values are read on, NaN where missing."""
 
     def __init__(self, column: OpenColumn) -> None:
-        super().__init__(column)
-        self._parts: list[NDArray[np.float64]] = []
+        super().__init__(column, RowPieces(np.float64))
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
         assert isinstance(self.column.template, BinnedColumn)
-        self._parts.append(self.column.template.read_numbers(values))
-
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Forget all rows but these."""
-        self._parts = [self._numbers()[kept]]
-
-    def _numbers(self) -> NDArray[np.float64]:
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate([np.empty(0), *self._parts])]
-        return self._parts[0]
+        self.rows.add(self.column.template.read_numbers(values))
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
-        numbers = self._numbers()
+        numbers = self.rows.joined()
         present = numbers[~np.isnan(numbers)]
         n_missing = len(numbers) - len(present)
         resolution = self.column.resolution
@@ -193,8 +163,7 @@ class HeldNumbers(_HeldPoints):
             if grid.of == "values":
                 return decimal_points(present, grid.decimals), n_missing
             return (decimals_of if grid.of == "decimals" else exponents_of)(present), n_missing
-        if grid.of != "values" or grid.decimals:
-            raise self._refuse("only columns of type 'number' have decimals or exponents; give a grid of 'values'")
+        self._check_plain(grid)
         if resolution is None:
             return integer_points(present), n_missing
         seconds = np.clip(present, -LARGEST_POINT, LARGEST_POINT).astype(np.int64)
@@ -203,7 +172,7 @@ class HeldNumbers(_HeldPoints):
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column, or a part of a date, gives the values."""
         assert isinstance(column, BinnedColumn | PartColumn)
-        return column.codes_of_numbers(self._numbers())
+        return column.codes_of_numbers(self.rows.joined())
 
 
 @final
@@ -211,32 +180,21 @@ class HeldLevels(_HeldPoints):
     """A column of declared levels of which only "missing" is open: codes with "missing" allowed."""
 
     def __init__(self, column: OpenColumn) -> None:
-        super().__init__(column)
-        self._parts: list[NDArray[Any]] = []
+        super().__init__(column, RowPieces(column.template.dtype))
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
-        self._parts.append(self.column.template.encode(values))
-
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Forget all rows but these."""
-        self._parts = [self._codes()[kept]]
-
-    def _codes(self) -> NDArray[Any]:
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate([np.empty(0, self.column.template.dtype), *self._parts])]
-        return self._parts[0]
+        self.rows.add(self.column.template.encode(values))
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
-        if grid.of != "values" or grid.decimals:
-            raise self._refuse("its values are no numbers; give a grid of 'values' without decimals")
-        codes = self._codes()
+        self._check_plain(grid)
+        codes = self.rows.joined()
         present = codes[codes != self.column.template.missing_code].astype(np.int64)
         return present, len(codes) - len(present)
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
-        codes = self._codes()
+        codes = self.rows.joined()
         missing = codes == self.column.template.missing_code
         return np.where(missing, column.missing_code, codes).astype(column.dtype)
 

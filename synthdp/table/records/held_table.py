@@ -93,7 +93,7 @@ class HeldTable:
 
     Closed columns are held as codes, open ones as numbers or as texts, each text once. It shows
     nothing of the rows: no length, no iteration, no text; it is not pickled or copied. Make one
-    by `reader`, or `files.held_rows` and `files.held_frame`.
+    by `HeldTableReader`, or `loading.held_rows` and `loading.held_frame`.
     """
 
     __slots__ = ("_closed", "_coded", "_max_rows", "_open", "_unit")
@@ -122,13 +122,6 @@ class HeldTable:
     def max_rows(self) -> int:
         """Most rows of a person that were kept; 1 if persons were not told apart."""
         return self._max_rows
-
-    @staticmethod
-    def reader(
-        schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1, key: str | None = None
-    ) -> "HeldTableReader":
-        """What takes the rows in chunks; see `HeldTableReader`."""
-        return HeldTableReader(schema, unit=unit, max_rows=max_rows, key=key)
 
     @property
     def source(self) -> HeldSource:
@@ -174,13 +167,13 @@ class HeldTableReader:
         ignores must be there and are not touched.
     unit
         Column of the ids of persons: of each person at most ``max_rows`` rows are kept, by
-        `units.UnitRows`. The ids are kept until `finish` only.
+        `UnitRows`. The ids are kept until `finish` only.
     max_rows
         Most rows of a person.
     key
-        For tests; see `units.UnitRows`.
+        For tests; see `UnitRows`.
 
-    >>> reader = HeldTable.reader(OpenSchema.from_kinds({"age": "integer"}))
+    >>> reader = HeldTableReader(OpenSchema.from_kinds({"age": "integer"}))
     >>> reader.add(pd.DataFrame({"age": ["39", "50"]}))
     >>> reader.finish()
     <HeldTable of 1 columns>
@@ -188,7 +181,9 @@ class HeldTableReader:
 
     __slots__ = ("_closed", "_max_rows", "_open", "_parts", "_schema", "_unit", "_units")
 
-    def __init__(self, schema: OpenSchema, *, unit: str | None, max_rows: int, key: str | None) -> None:
+    def __init__(
+        self, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1, key: str | None = None
+    ) -> None:
         self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
         closed = tuple(column for column in self._schema.columns if isinstance(column, Column))
         self._closed = Schema(closed, schema.missing_values) if closed else None
@@ -218,7 +213,7 @@ class HeldTableReader:
             kept = self._units.kept()
             coded = CodedTable(domain, tuple(codes[kept] for codes in coded.columns))
             for column in self._open.values():
-                column.keep(kept)
+                column.rows.keep(kept)
         return HeldTable(self._closed, coded, self._open, unit=self._unit, max_rows=self._max_rows)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from synthdp.table.files.table_file import TableFile, open_table
 from synthdp.table.records.codec import CodedTable, encode
-from synthdp.table.records.held_table import HeldTable
+from synthdp.table.records.held_table import HeldTable, HeldTableReader
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -53,7 +53,7 @@ def held_rows(
     ``unit`` names the column of the ids of persons, of each of whom at most ``max_rows`` rows are
     kept (`ParameterError` if below 1); see `held.HeldTableReader`. All else is as in `read_coded`.
     """
-    reader = HeldTable.reader(schema, unit=unit, max_rows=max_rows)
+    reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
     schema.check_header(table.names, unit=unit)
     for chunk in _chunks(table, progress):
         reader.add(chunk)
@@ -62,7 +62,7 @@ def held_rows(
 
 def held_frame(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> HeldTable:
     """Hold the rows of a data frame until their domain is known; raises as `held_rows` does."""
-    reader = HeldTable.reader(schema, unit=unit, max_rows=max_rows)
+    reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
     reader.add(frame)
     return reader.finish()
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.table.columns.reading import canonical_text, is_missing, plain_text
+from synthdp.table.columns.reading import canonical_text, in_utc, is_missing, plain_text
 from synthdp.table.records.vocabulary import Vocabulary
 
 KEY_CHARACTERS = 16
@@ -27,9 +27,18 @@ class UnitRows:
     """Which rows are kept so that no person has more than ``max_rows`` of them.
 
     Of each person a sample of at most ``max_rows`` rows is kept, uniform over the person's
-    rows. Two rows are of one person if their ids are the same text, white space around it
-    aside: ``12``, ``12.0`` and ``"12"`` are one person. A row without an id is left out:
-    nobody can tell whose it is, so no bound on anybody's rows would hold for it.
+    rows. Whose a row is depends on its id alone:
+
+    - Texts are the same person if they are the same text, white space around it and the way in which
+      accents are encoded aside. ``"12"`` and ``"12.0"`` are two, as ``"12"`` and ``"012"`` are.
+    - A number is the person of its text, a whole one of its text without decimals: ``12``, ``12.0`` and
+      ``"12"`` are one. So are a truth value, a UUID and a `decimal.Decimal`; of the latter ``12`` and
+      ``12.0`` are two.
+    - A date or moment is the person of its ISO 8601 text in UTC, as short as that can be.
+    - Bytes are one person if they are the same bytes, and never that of a text.
+
+    A row without an id is left out: nobody can tell whose it is, so no bound on anybody's rows
+    would hold for it. Objects of other types (durations, intervals, lists) are no ids.
 
     Why the bound is one on sensitivity. Which rows of a person are kept depends on that
     person's own rows and on a random key that has nothing to do with the table, and on nothing
@@ -68,14 +77,10 @@ class UnitRows:
         self._max_rows = int(max_rows)
         self._missing = frozenset(map(plain_text, missing_values))
         self._key = secrets.token_urlsafe(KEY_CHARACTERS * 3 // 4) if key is None else key
-        self._ids: Vocabulary[str] = Vocabulary(self._id_of)
+        self._ids: Vocabulary[str | bytes] = Vocabulary(self._id_of)
 
-    def _id_of(self, value: object) -> str | None:
-        if is_missing(value):
-            return None
-        text = canonical_text(value)
-        if text is None and isinstance(value, UUID | date | Decimal):
-            text = str(value)
+    def _id_of(self, value: object) -> str | bytes | None:
+        text = plain_text(value) if type(value) is str else _key_of(value)
         return None if not text or text in self._missing else text
 
     def add(self, ids: pd.Series) -> None:
@@ -84,7 +89,7 @@ class UnitRows:
 
     def kept(self) -> NDArray[np.bool_]:
         """Whether each of the rows so far is kept; shape ``(n_rows,)``."""
-        persons = self._ids.numbers()
+        persons = self._ids.rows.joined()
         order = np.argsort(persons, kind="stable")
         order = order[np.searchsorted(persons[order], 0) :]  # rows without an id come first
         owners = persons[order]
@@ -96,13 +101,24 @@ class UnitRows:
         return kept
 
     def _hashes(self) -> NDArray[np.uint64]:
-        texts = np.empty(len(self._ids.keys), dtype=object)
-        texts[:] = [text.encode(errors="surrogatepass") for text in self._ids.keys]
-        hashes: NDArray[np.uint64] = pd.util.hash_array(texts, hash_key=self._key, categorize=False)
+        ids = np.empty(len(self._ids.keys), dtype=object)
+        ids[:] = [key if isinstance(key, bytes) else key.encode(errors="surrogatepass") for key in self._ids.keys]
+        hashes: NDArray[np.uint64] = pd.util.hash_array(ids, hash_key=self._key, categorize=False)
         return hashes
 
     def __repr__(self) -> str:
         return f"<UnitRows of at most {self._max_rows} a person>"
+
+
+def _key_of(value: object) -> str | bytes | None:
+    """Whose id a value is that is no text; None if it is none."""
+    if is_missing(value):
+        return None
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, date | np.datetime64):
+        return str(np.datetime_as_string(in_utc(value), unit="auto"))
+    return str(value) if isinstance(value, UUID | Decimal) else canonical_text(value)
 
 
 def _turns(owners: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -5,9 +5,9 @@ from typing import Generic, TypeVar, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from synthdp.table.columns.reading import distinct
+from synthdp.table.columns.reading import distinct, objects_of
+from synthdp.table.records.row_pieces import RowPieces
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -19,7 +19,8 @@ NO_KEY = -1
 class Vocabulary(Generic[Key]):
     """Distinct keys, numbered in the order in which they came; memory is that of the keys, and 4 bytes a row.
 
-    The numbers say something of the rows' order, so they must not leave this package.
+    ``rows`` has for each row the number of its key, `NO_KEY` where there is none. The numbers say
+    something of the rows' order, so they must not leave this package.
 
     Parameters
     ----------
@@ -31,27 +32,25 @@ class Vocabulary(Generic[Key]):
 
     >>> vocabulary = Vocabulary(canonical_text)
     >>> vocabulary.add(pd.Series(["b", " a", None, "b "]))
-    >>> vocabulary.keys, vocabulary.numbers().tolist()
+    >>> vocabulary.keys, vocabulary.rows.joined().tolist()
     (['b', 'a'], [0, 1, -1, 0])
     """
 
-    __slots__ = ("_key_of", "_numbers", "_parts", "_unreadable")
+    __slots__ = ("_key_of", "_numbers", "_unreadable", "rows")
 
     def __init__(self, key_of: Callable[[object], Key | None], unreadable: Key | None = None) -> None:
         self._key_of = key_of
         self._unreadable = unreadable
         self._numbers: dict[Key, int] = {}
-        self._parts: list[NDArray[np.int32]] = []
+        self.rows = RowPieces(np.int32)
 
     def add(self, values: pd.Series) -> None:
         """Number the values of a chunk of rows; total, as encoding is."""
         unique, positions = distinct(values)
         if positions is None and unique.dtype != object:
             unique, positions = np.unique(unique, return_inverse=True)
-        objects = unique if unique.dtype == object else pd.Index(unique).astype(object)  # numpy makes ints of dates
-        numbers = np.fromiter(map(self._number, objects), np.int32, len(objects))
-        # position -1 is "missing", and so is the last entry of the table
-        self._parts.append(numbers if positions is None else np.append(numbers, np.int32(NO_KEY))[positions])
+        numbers = np.fromiter(map(self._number, objects_of(unique)), np.int32, len(unique))
+        self.rows.add(numbers if positions is None else numbers[positions])
 
     def _number(self, value: object) -> int:
         try:
@@ -64,12 +63,6 @@ class Vocabulary(Generic[Key]):
     def keys(self) -> list[Key]:
         """The keys by number. Some may belong to no row: categories of a categorical dtype."""
         return list(self._numbers)
-
-    def numbers(self) -> NDArray[np.int32]:
-        """For each row the number of its key, `NO_KEY` where there is none; shape ``(n_rows,)``."""
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate([np.empty(0, np.int32), *self._parts])]
-        return self._parts[0]
 
     def __repr__(self) -> str:
         return "<Vocabulary>"

@@ -24,7 +24,7 @@ from synthdp.grid import LARGEST_POINT, Grid
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
 from synthdp.table.files.table_file import open_table
 from synthdp.table.records.codec import encode
-from synthdp.table.records.held_table import HeldTable
+from synthdp.table.records.held_table import HeldTableReader
 from synthdp.table.records.loading import held_frame, held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -149,7 +149,7 @@ def opened(name):
 
 
 def held(schema, frame, n_chunks=1):
-    reader = HeldTable.reader(schema)
+    reader = HeldTableReader(schema)
     for rows in np.array_split(np.arange(len(frame)), n_chunks):
         reader.add(frame.iloc[rows])
     return reader.finish()
@@ -408,7 +408,7 @@ def test_the_order_of_rows_does_not_show():
 
 def test_a_held_table_shows_nothing():
     schema, _ = opened("text")
-    reader = HeldTable.reader(schema)
+    reader = HeldTableReader(schema)
     reader.add(pd.DataFrame({"x": ["SECRET"]}))
     table = reader.finish()
     assert [repr(thing) for thing in (reader, table, table.source)] == [

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.grid import Grid
-from synthdp.table.records.held_table import HeldTable
+from synthdp.table.records.held_table import HeldTableReader
 from synthdp.table.records.loading import held_frame
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_schema import OpenSchema
@@ -136,7 +136,7 @@ CLOSED = {"name": "c", "type": "integer", "constraints": {"minimum": 0, "maximum
 
 def counted(frame, k, key=KEY):
     schema = OpenSchema.from_dict({"fields": [*OpenSchema.from_kinds(KINDS).to_dict()["fields"], CLOSED]})
-    reader = HeldTable.reader(schema, unit="person", max_rows=k, key=key)
+    reader = HeldTableReader(schema, unit="person", max_rows=k, key=key)
     for rows in np.array_split(np.arange(len(frame)), 3):
         reader.add(frame.iloc[rows])
     table, schema = reader.finish(), schema.without("person")
