@@ -61,6 +61,7 @@ NEAR_VALUES = {
     "floats": [0.0, -0.0, 1.0, 1.5, 1e22, 2.0**53, 2.0**63, 5e-324, 1e308, math.inf, -math.inf, math.nan],
     "numbers": [10**22, 1e22, 1, 1.0, 2**53, 2.0**53, 2**53 + 1, 0, -0.0, 0.5],
     "truth values": [True, False],
+    "truth values and floats": [True, False, 1.0, 0.0, "True", "1.0", None],
     "mixed": [True, 1, 1.0, "1", "True", "1.0", Decimal(1), Fraction(1), np.int8(1), np.float16(1), np.str_("1"), b"1"],
     "dates": [dt.date.min, dt.date.max, dt.date(1969, 12, 31), dt.date(2020, 1, 1), dt.date(2010, 2, 28)],
     "moments": [

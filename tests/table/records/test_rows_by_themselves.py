@@ -12,6 +12,7 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +147,19 @@ def test_a_code_in_company_is_the_code_alone(company):
         for row, value in enumerate(values):
             if is_kept(series, row, value):
                 assert together[row] == column.encode(objects([value]))[0], (column, value, series.dtype)
+
+
+@pytest.mark.parametrize("group", NEAR_VALUES)
+def test_codes_and_persons_of_all_pairs_are_those_of_each_alone(group):
+    values = NEAR_VALUES[group]
+    alone = [[int(column.encode(objects([value]))[0]) for value in values] for column in COLUMNS]
+    persons = [person_of(objects([value])) for value in values]
+    for i, j in permutations(range(len(values)), 2):
+        pair = objects([values[i], values[j]])
+        for column, codes in zip(COLUMNS, alone, strict=True):
+            assert column.encode(pair).tolist() == [codes[i], codes[j]], (column, values[i], values[j])
+        expected = {persons[i], persons[j]} - {None}
+        assert kept_rows([pair], max_rows=1).sum() == len(expected), (values[i], values[j])
 
 
 @settings(deadline=None, max_examples=200)
