@@ -15,11 +15,11 @@ from synthdp.table.records.codec import CodedTable, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
 
-MARK = 201
+LEVELS = 16
 SCHEMA = {
     "fields": [
-        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 255, "required": True}}
-        | {"synthdp": {"bins": 256}}
+        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": LEVELS - 1, "required": True}}
+        | {"synthdp": {"bins": LEVELS}}
         for name in ("a", "b", "c")
     ]
 }
@@ -48,7 +48,7 @@ def reachable(start: object) -> list[object]:
 def test_a_synthesis_cannot_reach_the_records(mechanism):
     # a row count that no other array has marks arrays of records
     n_rows = 4093
-    rows = np.random.default_rng(0).integers(0, 256, (n_rows, 3))
+    rows = np.random.default_rng(0).integers(0, LEVELS, (n_rows, 3))
     frame = pd.DataFrame(rows, columns=list("abc"))
     synthesis = synthdp.synthesize(frame, SCHEMA, epsilon=1, delta=1e-6, mechanism=mechanism)
     for thing in reachable(synthesis):

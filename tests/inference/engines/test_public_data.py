@@ -309,7 +309,8 @@ def test_expressible_truths_are_never_refused_nor_called_strained_by_a_fit_that_
         joint[cells] = 10 ** rng.uniform(2, 5) * rng.dirichlet(np.full(cells.size, rng.choice([0.1, 1.0])))
         cliques = random_cliques(rng, domain)
         measurements = noisy(rng, joint.reshape(domain.shape), domain, cliques, 10 ** rng.uniform(0, 3, len(cliques)))
-        model = engine(columns).estimate(domain, measurements)
+        # Fits that do not end say nothing here: no need to wait for all of their iterations.
+        model = engine(columns, driver=MirrorDescent(max_iterations=1500)).estimate(domain, measurements)
         verdicts.append((model.support.verdict, model.status.converged))
     assert ("strained", True) not in verdicts
     assert verdicts.count(("fits", True)) >= 280  # noise scales up to 1000 times apart are hard on the driver
