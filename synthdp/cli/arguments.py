@@ -10,6 +10,7 @@ from synthdp.release.registry import ENGINES, MECHANISMS
 from synthdp.version import __version__
 
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+"""Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128 and the number)."""
 
 EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9

@@ -11,7 +11,7 @@ import pandas as pd
 
 from synthdp.cli.rescue import rescuing
 from synthdp.cli.signals import undisturbed_end
-from synthdp.cli.status_line import Progress
+from synthdp.cli.status_line import StatusLine
 from synthdp.errors import DataFileError, ParameterError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
@@ -28,6 +28,7 @@ from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 
 CERTIFICATE_ENDING = ".privacy.json"
+"""The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
 
 MAX_ROWS = 10**12
 """More rows than this are a slip of the finger."""
@@ -43,7 +44,7 @@ def run_command(options: argparse.Namespace) -> None:
     _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
     schema = OpenSchema.load(options.schema) if options.schema else OpenSchema.load_kinds(options.kinds)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
-    with Progress(sys.stderr) as progress, open_table(options.input) as table:
+    with StatusLine(sys.stderr) as status, open_table(options.input) as table:
         schema = schema.reordered(table.names, unit=unit)
         release = Release(
             schema=schema,
@@ -63,10 +64,10 @@ def run_command(options: argparse.Namespace) -> None:
             schema,
             unit=unit,
             max_rows=max_rows,
-            progress=lambda share: progress("reading", round(100 * share), 100),
+            progress=lambda share: status("reading", round(100 * share), 100),
         )
         with rescuing(options.output) as paid:
-            synthesis = release.of(rows, report=progress, rescue=paid.keep)
+            synthesis = release.of(rows, report=status, rescue=paid.keep)
             paid.keep(synthesis)
             del rows
             if options.save:
@@ -74,7 +75,7 @@ def run_command(options: argparse.Namespace) -> None:
                 paid.path = options.save
             if options.save_schema:
                 synthesis.schema.save(options.save_schema, force=options.force)
-            _write_sample(synthesis, options, progress)
+            _write_sample(synthesis, options, status)
     _announce(synthesis, options)
     _caution(synthesis.certificate, options)
 
@@ -83,8 +84,8 @@ def sample_command(options: argparse.Namespace) -> None:
     """``synthdp sample``: opens nothing but the saved model."""
     _check_outputs(options, inputs=(options.model,), saved={})
     synthesis = load(options.model)
-    with Progress(sys.stderr) as progress:
-        _write_sample(synthesis, options, progress)
+    with StatusLine(sys.stderr) as status:
+        _write_sample(synthesis, options, status)
     _announce(synthesis, options)
 
 
@@ -121,13 +122,13 @@ def check_command(options: argparse.Namespace) -> None:
     _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
 
 
-def _write_sample(synthesis: Synthesis, options: argparse.Namespace, progress: Progress) -> None:
+def _write_sample(synthesis: Synthesis, options: argparse.Namespace, status: StatusLine) -> None:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
-    progress("sampling", 0, 2)
+    status("sampling", 0, 2)
     if options.rows is None and synthesis.model.total > MAX_DEFAULT_ROWS:
         raise ParameterError("so little budget leaves the number of rows unknown; say how many you want with --rows")
     frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
-    progress("writing", 1, 2)
+    status("writing", 1, 2)
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force)
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
@@ -197,7 +198,7 @@ def _check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
 
 def _place(path: str) -> str:
     try:
-        return os.path.realpath(path)  # unlike `Path.resolve` it bears loops of links
+        return os.path.realpath(path)  # unlike `Path.resolve` it does not fail on links that go in a circle
     except (OSError, ValueError):
         return path  # opening it explains what is wrong
 

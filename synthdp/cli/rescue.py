@@ -14,8 +14,8 @@ from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
 
-RESCUE_ENDING = ".rescued.synthdp"
-SCHEMA_ENDING = ".rescued.schema.json"
+RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
+"""Of files that hold what a failed run had paid for: measurements, or only the columns that were learnt."""
 
 
 @final

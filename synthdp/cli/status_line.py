@@ -4,11 +4,13 @@ from time import monotonic
 from typing import Self, TextIO, final
 
 _WIDTH = 24
+"""Characters of the bar: with the stage's name the line fits a terminal of 80 columns."""
 _SECONDS_BETWEEN_DRAWINGS = 0.05
+"""Faster than that nobody sees a difference, and terminals on slow connections lag behind."""
 
 
 @final
-class Progress:
+class StatusLine:
     """Draws what is going on and how far it is; a `synthdp.reporting.Report`.
 
     Parameters

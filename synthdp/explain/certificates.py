@@ -8,7 +8,8 @@ from synthdp.explain.listing import shortened_table
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
 
-_WIDEST = 100
+_MAX_WIDTH = 100
+"""Characters of a finding that are shown: the rest of a line."""
 _CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
 _NUMBERS = {
     "error_bounds": ("95 % bounds on the L1 error", "l1_records"),
@@ -141,7 +142,7 @@ def _finding(name: str, found: Any) -> str:
         return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
     if isinstance(found, list | dict):
         return f"{len(found)} entries; --json lists them"
-    return str(found)[:_WIDEST]
+    return str(found)[:_MAX_WIDTH]
 
 
 def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:

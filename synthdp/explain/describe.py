@@ -18,7 +18,8 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import public_schema
 from synthdp.table.schema.schema import Schema
 
-_WIDEST = 100
+_MAX_WIDTH = 100
+"""Characters of a rule that are shown, and, halved, of the values of a column: rules get a line of their own."""
 _BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
 
 
@@ -89,7 +90,7 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
         title, note = f"{kind} of {len(schema.table_columns)} columns, sha256 {schema.fingerprint}", ""
     header = ("column", "type", LEVELS, "may be missing", "values")
     listed = table(header, [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns])
-    ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_WIDEST]}" for rule in rules)
+    ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_MAX_WIDTH]}" for rule in rules)
     return f"{title}\n\n{listed}{ruled}{note}"
 
 
@@ -142,7 +143,7 @@ def _understood(field: Mapping[str, Any]) -> str:
     constraints, own = field.get("constraints", {}), field.get("synthdp", {})
     if "enum" in constraints:
         shown = ", ".join(map(str, constraints["enum"]))
-        shown = shown if len(shown) <= _WIDEST // 2 else f"{shown[: _WIDEST // 2]} ..."
+        shown = shown if len(shown) <= _MAX_WIDTH // 2 else f"{shown[: _MAX_WIDTH // 2]} ..."
         merged = own["merged"]["levels"] if "merged" in own else []
         shown += f"; {len(merged)} merged" if merged else ""
         return f"{shown}; else {own['other']}" if "other" in own else shown

@@ -14,6 +14,7 @@ from synthdp.derivation.budgets import ColumnBudget, column_budgets
 from synthdp.derivation.questions import Question, questions
 from synthdp.domain import Domain
 from synthdp.explain.listing import shortened_table
+from synthdp.mechanisms.auto import Auto
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE
@@ -21,14 +22,13 @@ from synthdp.selection.allocation import measurement_shares
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.workload import MAX_DEFAULT_CELLS, Workload
 
-ONE_WAY_SHARE = Fraction(0.08)
-"""What recipe auto spends on the columns one by one."""
 PAIR_SHARE = Fraction(1, 2)
-"""Part of the rest that the rough expectation for pairs takes to go to pairs."""
+"""Of what columns leave, a round guess of what goes to pairs; choosing and wider marginals have the other half."""
 
 ABOUT_MODEL = (
-    "a rough expectation, not the recipe's plan: columns have 8 % of the budget, as in recipe auto, "
-    "and every pair an equal share of half of the rest; recipes measure fewer pairs, and those better"
+    f"a rough expectation, not the recipe's plan: columns have {100 * Auto.one_way_share:g} % of the budget, "
+    "as in recipe auto, and every pair an equal share of half of the rest; recipes measure fewer pairs, "
+    "and those better"
 )
 ABOUT_LEARNING = (
     "sigma: noise on each count, in records; needs: records that something must have to be found more often "
@@ -138,16 +138,17 @@ def expected_noise(
     max_rows_per_unit
         Most rows of a person; the noise grows in proportion.
     """
+    one_way = Fraction(Auto.one_way_share)
     weights = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
     shares = measurement_shares(domain, weights)
     columns = {
-        name: _measured(size, rho * ONE_WAY_SHARE * shares[name,], rows, max_rows_per_unit)
+        name: _measured(size, rho * one_way * shares[name,], rows, max_rows_per_unit)
         for name, size in zip(domain.attributes, domain.shape, strict=True)
     }
     pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= MAX_DEFAULT_CELLS)
     if not pairs:
         return columns, None
-    part = rho * (1 - ONE_WAY_SHARE) * PAIR_SHARE / len(pairs)
+    part = rho * (1 - one_way) * PAIR_SHARE / len(pairs)
     return columns, _measured(pairs[(len(pairs) - 1) // 2], part, rows, max_rows_per_unit)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-LONGEST = 100
-"""Lines of a table or list that are shown; all are in the file."""
+MAX_LINES = 100
+"""Lines of a table or list that are shown: about two screens. All are in the file and in the JSON."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -23,14 +23,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def shortened_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of the first rows under a header, and how many more there are."""
-    return table(header, rows[:LONGEST]) + _more(len(rows))
+    return table(header, rows[:MAX_LINES]) + _more(len(rows))
 
 
 def shortened(lines: Sequence[str]) -> str:
     """The first lines, and how many more there are."""
-    return "\n".join(lines[:LONGEST]) + _more(len(lines))
+    return "\n".join(lines[:MAX_LINES]) + _more(len(lines))
 
 
 def _more(n_lines: int) -> str:
-    more = n_lines - LONGEST
+    more = n_lines - MAX_LINES
     return f"\n... and {more} more; --json lists them" if more > 0 else ""

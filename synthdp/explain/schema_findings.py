@@ -21,10 +21,11 @@ from synthdp.table.schema.schema import Schema
 from synthdp.workload import MAX_DEFAULT_CELLS
 
 MANY_LEVELS, MANY_BINS = 1000, 100
-MOST_NAMES = 8
-"""Columns that one line names."""
-LOST = 20
-"""Warned of: what is learnt needs more than one record in so many."""
+"""Above them a column is remarked on: tenfold noise against one of 100 levels; bins finer than percentiles."""
+MAX_NAMES = 8
+"""Columns that one line names: more would not fit on it."""
+MIN_ROWS_A_RECORD = 20
+"""Warned of where a level or range needs more than one row in so many to be found: 5 % of a table is much to lose."""
 
 
 @final
@@ -39,7 +40,7 @@ class Finding:
     columns
         The columns that it is about; none if about all together.
     what, way_out
-        Fit to be shown to a person as one line.
+        What a person is shown, in one line.
     """
 
     severity: Literal["warning", "note"]
@@ -141,7 +142,7 @@ def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[F
     """What a guess of the number of rows is too small for."""
     for question in asked:
         least = question.least_records
-        if rows is None or least is None or least * LOST <= rows:
+        if rows is None or least is None or least * MIN_ROWS_A_RECORD <= rows:
             continue
         if question.about == "levels":
             lost, declare = "most levels may be lost", "levels"
@@ -165,7 +166,7 @@ def finding_lines(findings: Sequence[Finding]) -> list[str]:
 
 
 def _line(group: Sequence[Finding]) -> str:
-    names = ", ".join(repr(finding.columns[0]) for finding in group[:MOST_NAMES] if len(group) > 1)
-    more = f" and {len(group) - MOST_NAMES} more" if len(group) > MOST_NAMES else ""
+    names = ", ".join(repr(finding.columns[0]) for finding in group[:MAX_NAMES] if len(group) > 1)
+    more = f" and {len(group) - MAX_NAMES} more" if len(group) > MAX_NAMES else ""
     first = group[0]
     return f"{first.severity}: {names}{more}: {first.what}; {first.way_out}" if names else str(first)

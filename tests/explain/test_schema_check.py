@@ -12,12 +12,11 @@ import pytest
 from helpers.cli_runs import CANARY, SCHEMA, assert_one_line, invoke, lay_out, names_in
 from hypothesis import given
 from hypothesis import strategies as st
-from synthdp.mechanisms.auto import Auto
 
 import synthdp
 from synthdp.cli import commands
 from synthdp.domain import Domain
-from synthdp.explain.expected_noise import ONE_WAY_SHARE, expected_noise
+from synthdp.explain.expected_noise import expected_noise
 from synthdp.explain.schema_findings import schema_findings
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.privacy.accounting import gdp_rho
@@ -177,7 +176,6 @@ def test_the_noise_follows_the_formulas(shape, epsilon, rows):
 
 
 def test_sigma_is_what_recipe_auto_adds():
-    assert float(ONE_WAY_SHARE) == Auto().one_way_share
     frame = pd.DataFrame({"a": [0, 1] * 50, "b": range(100), "c": [3, 4] * 50})
     sizes = {"a": 2, "b": 100, "c": 7}
     certificate = synthdp.synthesize(frame, sizes, epsilon=0.7, delta=1e-7).certificate

@@ -17,7 +17,7 @@ from synthdp.derivation.levels import missing_found
 from synthdp.derivation.significance import held_cells
 from synthdp.domain import Domain
 from synthdp.explain.expected_noise import expected_ledger, expected_noise, expected_questions, model_budget
-from synthdp.explain.schema_findings import LOST, question_findings, schema_findings
+from synthdp.explain.schema_findings import MIN_ROWS_A_RECORD, question_findings, schema_findings
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.schema.open_schema import OpenSchema
@@ -187,17 +187,17 @@ def test_too_few_rows_are_warned_of_where_levels_or_bounds_are_learnt():
         next(question.least_records for question in asked if question.about == about) for about in ("levels", "bounds")
     )
     assert list(question_findings(asked, None)) == []
-    assert list(question_findings(asked, round(LOST * (levels + bounds)))) == []
+    assert list(question_findings(asked, round(MIN_ROWS_A_RECORD * (levels + bounds)))) == []
     assert levels < bounds
-    assert [f.columns for f in question_findings(asked, int(LOST * bounds))] == [("code",)]
-    assert [f.columns for f in question_findings(asked, LOST * levels)] == [("code",)]
-    found = list(question_findings(asked, LOST * levels - 1))
+    assert [f.columns for f in question_findings(asked, int(MIN_ROWS_A_RECORD * bounds))] == [("code",)]
+    assert [f.columns for f in question_findings(asked, MIN_ROWS_A_RECORD * levels)] == [("code",)]
+    found = list(question_findings(asked, MIN_ROWS_A_RECORD * levels - 1))
     assert [(finding.severity, finding.columns) for finding in found] == [
         ("warning", ("town",)),
         ("warning", ("code",)),
     ]
     assert f"a level needs about {levels:,.0f} records to be found" in found[0].what
-    assert f"there are {LOST * levels - 1:,}: most levels may be lost" in found[0].what
+    assert f"there are {MIN_ROWS_A_RECORD * levels - 1:,}: most levels may be lost" in found[0].what
     assert "bounds may be too narrow" in found[1].what
 
 
