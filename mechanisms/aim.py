@@ -103,11 +103,10 @@ class AIM(Mechanism):
     ) -> Choice:
         """Select what to measure in a round that may cost ``rho``."""
         share = Fraction(self.selection_share)
-        sensitivity = table.ledger.unit.marginal_l2_squared
         choice = Choice(
             estimates=dict(zip(candidates, (f.values for f in model.marginals(candidates)), strict=True)),
             weights=workload.relative_weights(candidates),
-            sigma=sqrt(sensitivity / (2 * float(rho * (1 - share)))),
+            sigma=sqrt(table.ledger.unit.sigma_squared(rho * (1 - share))),
             epsilon=sqrt(8 * float(rho * share)),
         )
         penalties = {clique: choice.penalty(clique) for clique in candidates}

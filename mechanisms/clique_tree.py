@@ -20,6 +20,7 @@ from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.measurement import estimate_total
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.reporting import Report
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares, predicted_error
 from synthdp.selection.mechanism import Mechanism
@@ -118,7 +119,7 @@ class CliqueTree(Mechanism):
         estimates = {c: total * reduce(np.multiply.outer, [shares[name] for name in c]) for c in candidates}
         errors = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
         protected, weights = table.ledger.unit, workload.relative_weights(candidates)
-        stddev = protected.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
+        stddev = sqrt(gaussian_sigma_squared(rho, len(candidates) * protected.marginal_l1**2))
         unit = L1_OF_NOISE * sqrt(protected.marginal_l2_squared)
         return {
             c: Demand(weight=weights[c], error=max(errors[c] - stddev, _MIN_ERROR), unit=unit * domain.size(c))

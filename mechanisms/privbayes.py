@@ -100,7 +100,7 @@ class PrivBayes(Mechanism):
             report("choosing and measuring", round(100 * done / most), 100)
             rho = ledger.remaining / (most - done)
             for_selection = rho * Fraction(self.selection_share)
-            sigma = sqrt(ledger.unit.marginal_l2_squared / (2 * float(rho - for_selection)))
+            sigma = sqrt(ledger.unit.sigma_squared(rho - for_selection))
             useful = min(model.total / (self.theta * L1_OF_NOISE * sigma), self.max_cells / most)
             if not (families := self._families(domain, placed, useful)):
                 break

@@ -21,7 +21,7 @@ RARE = 8.0
 
 def min_mass(unit: PrivacyUnit, *, rho: Fraction, n_columns: int) -> float:
     """Records that a bin or level should hold: a few times the noise if ``rho`` measured each column once."""
-    return RARE * sqrt(unit.marginal_l2_squared * n_columns / (2 * float(rho)))
+    return RARE * sqrt(unit.sigma_squared(rho, n_columns))
 
 
 def takes_thresholds(schema: OpenSchema) -> int:

@@ -100,7 +100,7 @@ class _Asking:
 
     def values(self, about: About, rho: Fraction) -> Question:
         """Partition selection."""
-        squared, delta = self.unit.marginal_l2_squared / (2 * rho), self.budget.delta
+        squared, delta = self.unit.sigma_squared(rho), self.budget.delta
         least = partition_threshold(sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
         return self._question(about, rho, sqrt(squared), least=least, delta=delta)
 

@@ -16,6 +16,7 @@ from synthdp.domain import Domain
 from synthdp.explain.listing import shortened_table
 from synthdp.mechanisms.auto import Auto
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.selection.allocation import measurement_shares
@@ -154,7 +155,7 @@ def expected_noise(
 
 def _measured(n_cells: int, rho: Fraction, rows: int | None, max_rows_per_unit: int) -> ExpectedNoise:
     """The noise on a marginal that is measured once; the mean of ``|noise|`` is ``sqrt(2 / pi) sigma``."""
-    sigma = max_rows_per_unit / sqrt(2 * rho)
+    sigma = sqrt(gaussian_sigma_squared(rho, max_rows_per_unit**2))
     misplaced = None if rows is None else min(0.5 * sqrt(2 / pi) * sigma * n_cells / rows, 1.0)
     return ExpectedNoise(n_cells=n_cells, sigma_records=sigma, misplaced_share=misplaced)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, isqrt
 from numbers import Rational
-from typing import final
+from typing import ClassVar, final
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
@@ -51,14 +51,12 @@ class Event(ABC):
         """Probability that the cost does not hold: 0 but for values that only one person has."""
         return Fraction(0)
 
-    @property
-    @abstractmethod
-    def is_gaussian(self) -> bool:
-        """Whether the event is a function of integers plus real Gaussian noise, which Gaussian DP asks for [DRS19].
+    is_gaussian: ClassVar[bool] = False
+    """Whether the event is a function of integers plus real Gaussian noise, which Gaussian DP asks for [DRS19].
 
-        Rounding ``count + noise`` is a function of it, and the same as adding rounded noise because
-        counts are integers.
-        """
+    Rounding ``count + noise`` is a function of it, and the same as adding rounded noise because counts
+    are integers.
+    """
 
     @abstractmethod
     def to_dict(self) -> dict[str, object]:
@@ -73,6 +71,7 @@ class CountsEvent(Event):
     ``sensitivity_squared / (2 sigma_squared)`` by [BS16, Prop. 1.6], rounding being post-processing.
     """
 
+    is_gaussian: ClassVar[bool] = True
     sigma_squared: Fraction
     sensitivity_squared: int
 
@@ -80,11 +79,6 @@ class CountsEvent(Event):
     def rho(self) -> Fraction:
         """Cost in zCDP."""
         return self.sensitivity_squared / (2 * self.sigma_squared)
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Always."""
-        return True
 
     @property
     def stddev(self) -> float:
@@ -146,11 +140,6 @@ class SelectionEvent(Event):
     def rho(self) -> Fraction:
         """Cost in zCDP."""
         return self.epsilon**2 / 8
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Never: the exponential mechanism has no Gaussian noise."""
-        return False
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import final, overload
+from typing import final
 
 from synthdp.errors import ParameterError
 
@@ -39,15 +39,7 @@ class Adjacency(Enum):
         }[self]
 
 
-@overload
-def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction: ...
-
-
-@overload
-def gaussian_sigma_squared(rho: float, sensitivity_squared: int) -> float: ...
-
-
-def gaussian_sigma_squared(rho: Fraction | float, sensitivity_squared: int) -> Fraction | float:
+def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction:
     """Variance parameter of Gaussian noise that costs exactly ``rho``, by squared L2 sensitivity [BS16, Prop. 1.6]."""
     return sensitivity_squared / (2 * rho)
 
@@ -99,17 +91,11 @@ class PrivacyUnit:
         """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
         return self.adjacency.marginal_l1 * self.max_rows
 
-    @overload
-    def sigma_squared(self, rho: Fraction, n: int = 1) -> Fraction: ...
-
-    @overload
-    def sigma_squared(self, rho: float, n: int = 1) -> float: ...
-
-    def sigma_squared(self, rho: Fraction | float, n: int = 1) -> Fraction | float:
+    def sigma_squared(self, rho: Fraction, n: int = 1) -> Fraction:
         """Variance parameter of the Gaussian noise on each count of ``n`` marginals that cost ``rho`` together.
 
         In records squared: together they move by at most ``n marginal_l2_squared`` (squared L2), so this
-        is ``n marginal_l2_squared / (2 rho)`` [BS16, Prop. 1.6]; exact if rho is a fraction.
+        is ``n marginal_l2_squared / (2 rho)``, exactly.
         """
         return gaussian_sigma_squared(rho, n * self.marginal_l2_squared)
 

@@ -12,6 +12,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
+from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares
 from synthdp.workload import Workload
 
@@ -58,7 +59,7 @@ def noisy_demands(
     domain, protected = table.domain, table.ledger.unit
     estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
     noisy = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
-    margin = caution * protected.marginal_l1 * sqrt(len(candidates) / (2 * float(rho)))
+    margin = caution * sqrt(gaussian_sigma_squared(rho, len(candidates) * protected.marginal_l1**2))
     unit = L1_OF_NOISE * sqrt(protected.marginal_l2_squared)
     precision: dict[Clique, float] = {}
     for measured in table.released:

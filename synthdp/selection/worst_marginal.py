@@ -57,7 +57,7 @@ def improvement_score(
     table: PrivateTable, model: Model, candidates: Sequence[Clique], *, workload: Workload, rho: Fraction
 ) -> MarginalL1Error:
     """The score of `measure_worst`, where a measurement would cost ``rho``."""
-    sigma = sqrt(table.ledger.unit.marginal_l2_squared / (2 * float(rho)))
+    sigma = sqrt(table.ledger.unit.sigma_squared(rho))
     estimates = dict(zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True))
     penalties = {clique: L1_OF_NOISE * sigma * values.size for clique, values in estimates.items()}
     return MarginalL1Error(estimates, weights=workload.relative_weights(candidates), penalties=penalties)

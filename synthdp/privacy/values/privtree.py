@@ -272,11 +272,6 @@ class PrivTreeEvent(Event):
         """Cost in zCDP."""
         return (self.epsilon + Fraction(self.sensitivity, self.scale)) ** 2 / 8
 
-    @property
-    def is_gaussian(self) -> bool:
-        """Never: the noise is discrete Laplace."""
-        return False
-
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         return {
