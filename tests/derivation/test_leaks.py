@@ -6,6 +6,7 @@ what its event says. `test_leaks_mutants` shows that the test notices.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +22,7 @@ from helpers.random_tables import (
     QUIET,
     RICH,
     USUAL,
+    answers_to_a_run,
     assert_same,
     assert_same_domain,
     each_odd,
@@ -37,26 +39,41 @@ from synthdp.privacy.values import private_values
 from synthdp.release import release
 from synthdp.table.records import unit_rows as units
 
+BASES = {"usual": USUAL, "nobody": USUAL[:0], "persons": neighbours_by_person(1, {})[0]}
+"""Tables that many neighbours are compared with."""
+
+_RUNS = {}
+
+
+def base_run(name, **settings):
+    """The run on one of `BASES`; its noise is frozen, so that one run serves all neighbours."""
+    key = name, json_of(settings)
+    if key not in _RUNS:
+        (_RUNS[key],) = runs_of([BASES[name]], **settings)
+    return _RUNS[key]
+
 
 @each_odd
 def test_one_odd_record_shows_nowhere(odd):
     for frozen in (QUIET[0], QUIET[1 + ODD.index(odd) % 3]):
-        one, other = runs_of([USUAL, with_row(USUAL, odd)], frozen=frozen)
+        one, (other,) = base_run("usual", frozen=frozen), runs_of([with_row(USUAL, odd)], frozen=frozen)
         assert sensitivity_violations(one.events, one.answers, other.answers) == []
         assert_same(one, other)
 
 
 @each_odd
 def test_one_odd_record_shows_nowhere_whatever_is_measured_then(odd):
-    assert_same_domain(*runs_of([USUAL, with_row(USUAL, odd)], frozen=QUIET[1], mechanism="auto"))
+    settings = {"frozen": QUIET[1], "mechanism": "auto"}
+    assert_same_domain(base_run("usual", **settings), *runs_of([with_row(USUAL, odd)], **settings))
 
 
 @pytest.mark.parametrize("peak", [2, 9, 13])
 def test_the_only_row_and_no_row_at_all_look_alike(peak):
     words = [word_for(-0.05)] * 1000
     words[peak] = word_for(1)  # one cell stands out, and not because of the record
+    frozen = {"words": tuple(words)}
     for odd in ({}, *ODD[peak % 3 :: 3]):
-        one, other = runs_of([USUAL[:0], with_row(USUAL[:0], odd)], frozen={"words": tuple(words)})
+        one, (other,) = base_run("nobody", frozen=frozen), runs_of([with_row(USUAL[:0], odd)], frozen=frozen)
         assert sensitivity_violations(one.events, one.answers, other.answers) == []
         assert_same(one, other)
 
@@ -64,8 +81,10 @@ def test_the_only_row_and_no_row_at_all_look_alike(peak):
 @pytest.mark.parametrize("n_rows", [1, 3, 500])
 def test_one_person_shows_nowhere(n_rows):
     for odd in ({}, {"town": "unique"}, {"price": "1e300", "age": ""}):
-        frames = neighbours_by_person(n_rows, odd)
-        one, other = runs_of(frames, frozen=QUIET[0], epsilon=0.2, **PERSONS)
+        table, neighbour = neighbours_by_person(n_rows, odd)
+        assert table.equals(BASES["persons"])
+        settings = {"frozen": QUIET[0], "epsilon": 0.2} | PERSONS
+        one, (other,) = base_run("persons", **settings), runs_of([neighbour], **settings)
         assert sensitivity_violations(one.events, one.answers, other.answers) == []
         assert_same(one, other)
         assert "person" not in dict(one.dtypes)
@@ -77,14 +96,19 @@ def test_one_person_shows_nowhere(n_rows):
 # With a budget that finds much: the same questions of the neighbour
 
 
+@cache
+def answers_of_large():
+    return answers_to_a_run(RICH, LARGE)
+
+
 @pytest.mark.parametrize("odd", [{}, *ODD], ids=["usual", *NAMES])
 def test_a_record_moves_each_answer_by_at_most_one(odd):
-    assert moves(RICH, LARGE, with_row(LARGE, odd), 1) == []
+    assert moves(RICH, LARGE, with_row(LARGE, odd), 1, answers=answers_of_large()) == []
 
 
 @pytest.mark.parametrize("odd", ODD[::3], ids=NAMES[::3])
 def test_replacing_a_record_moves_each_answer_by_at_most_the_root_of_two(odd):
-    assert moves(RICH, LARGE, with_row(LARGE[1:], odd), 2) == []
+    assert moves(RICH, LARGE, with_row(LARGE[1:], odd), 2, answers=answers_of_large()) == []
 
 
 def test_a_person_moves_each_answer_by_at_most_the_number_of_rows():

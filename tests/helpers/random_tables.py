@@ -136,11 +136,16 @@ RICH = KINDS | {
 }
 
 
-def moves(kinds, frame, neighbour, limit, **unit):
-    """Questions whose exact answers move by more than the limit, squared, of those that a run really asks."""
+def answers_to_a_run(kinds, frame, **unit):
+    """Exact answers about values to what a run really asks."""
     learnt = run_of(frame, kinds, randomness=Frozen(4), **LOUD, **unit)
     assert not learnt.error
-    answers = about_values(learnt.answers)
+    return about_values(learnt.answers)
+
+
+def moves(kinds, frame, neighbour, limit, *, answers=None, **unit):
+    """Questions whose exact answers move by more than the limit, squared; ``answers`` are those of the frame."""
+    answers = answers_to_a_run(kinds, frame, **unit) if answers is None else answers
     answers_ = replayed(neighbour, kinds, [answer[:3] for answer in answers], **unit)
     pairs = zip(answers, answers_, strict=True)
     return [(one[0], one[1].column) for one, other in pairs if moved_squared(one, other) > limit]
