@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.private_tables import private_table
+from helpers.quick_engines import quick_engine
 from synthdp.mechanisms.mst import MST
 
 from synthdp.errors import ParameterError, PrivacyError
@@ -16,7 +17,7 @@ from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
+from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.reporting import silent
 from synthdp.selection.rare_levels import merged_rare_levels
 from synthdp.workload import Workload
@@ -50,7 +51,7 @@ def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency
 def test_works_with_every_engine(mechanism, engine):
     table = private_table((3, 4, 2), 500)
     model = mechanism.release(
-        table, workload=Workload.default(table.domain), engine=engine_named(engine), report=silent
+        table, workload=Workload.default(table.domain), engine=quick_engine(engine), report=silent
     )
     assert model.marginal(("x0", "x2")).values.shape == (3, 2)
 

@@ -6,36 +6,24 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.quick_engines import quick_engine
 from oracles.inference import marginal_of, noisy
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.engines.auto import AutoEstimator
-from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
-from synthdp.inference.engines.mixture_of_products import MixtureEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.release.registry import ENGINES as NAMED
-from synthdp.release.registry import engine_named
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
 ALL_ROWS = tuple(np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True))
-SMALL = AdaptiveDescent(learning_rate=0.3, max_iterations=400)
 
-QUICK = {
-    "mixture-of-products": MixtureEstimator(n_components=40, driver=SMALL),
-    "relaxed-tabular": RelaxedTabularEstimator(n_components=60),
-    "generative-network": GenerativeNetworkEstimator(n_components=40, hidden=(32,)),
-}
-"""In the place of engines that take long with their own parameters."""
-
-ENGINES = [QUICK.get(name) or engine_named(name) for name in NAMED] + [PublicDataEstimator(columns=ALL_ROWS)]
+ENGINES = [*map(quick_engine, NAMED), PublicDataEstimator(columns=ALL_ROWS)]
 PROBLEMS = {
     "tree": [("a", "b"), ("b", "c")],
     "cycle": [("a", "b"), ("b", "c"), ("c", "a")],

@@ -1,0 +1,19 @@
+"""Engines by name, small where their own size would make tests wait for precision that they do not ask for."""
+
+from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
+from synthdp.inference.engines.mixture_of_products import MixtureEstimator
+from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
+from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
+from synthdp.release.registry import engine_named
+
+_QUICK = {
+    "mixture-of-products": MixtureEstimator(
+        n_components=40, driver=AdaptiveDescent(learning_rate=0.3, max_iterations=400)
+    ),
+    "relaxed-tabular": RelaxedTabularEstimator(n_components=60),
+    "generative-network": GenerativeNetworkEstimator(n_components=40, hidden=(32,)),
+}
+
+
+def quick_engine(name):
+    return _QUICK.get(name) or engine_named(name)
