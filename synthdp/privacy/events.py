@@ -17,6 +17,12 @@ from synthdp.errors import ParameterError
 from synthdp.privacy.noise.gaussian import GAUSSIAN, stddev_of_noise
 from synthdp.privacy.unit import PrivacyUnit, gaussian_sigma_squared
 
+MAX_RHO = 2**80
+"""Noise of variance 2^-81 and less is none: a larger rho is taken for a mistake."""
+
+_GRID_BITS = 80
+"""A selection's epsilon is a multiple of 2^-80, so that its square is a short fraction."""
+
 
 def exact_rho(rho: Fraction | float) -> Fraction:
     """The same number as a fraction of Python integers, which never round or overflow as numpy's do.
@@ -30,7 +36,7 @@ def exact_rho(rho: Fraction | float) -> Fraction:
         exact = Fraction(int(rho.numerator), int(rho.denominator))
     else:
         exact = Fraction(float(rho)) if isfinite(rho) else Fraction(0)
-    if exact > 2**80:
+    if exact > MAX_RHO:
         raise ParameterError("rho is above 2^80; give a number above 0 and at most 2^80")
     if exact <= 0:
         raise ParameterError(f"rho is {float(rho)}; give a number above 0 and at most 2^80")
@@ -131,7 +137,7 @@ class SelectionEvent(Event):
     @classmethod
     def costing(cls, rho: Fraction, *, score: str, n_candidates: int, sensitivity: Fraction) -> "SelectionEvent":
         """The event with the largest epsilon on a 2^-80 grid that costs at most ``rho``."""
-        root = Fraction(isqrt((8 * rho.numerator << 160) // rho.denominator), 1 << 80)
+        root = Fraction(isqrt((8 * rho.numerator << 2 * _GRID_BITS) // rho.denominator), 1 << _GRID_BITS)
         if root == 0:
             raise ParameterError(f"rho is {float(rho)}; that is too little for a selection")
         return cls(score=score, n_candidates=n_candidates, epsilon=root, sensitivity=sensitivity)

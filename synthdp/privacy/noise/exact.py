@@ -49,7 +49,7 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     if x > bits:
         return 0, 1
     squarings = max(0, int(x).bit_length() + 4)
-    width = bits + squarings + 40
+    width = bits + squarings + 40  # squaring doubles the width of a bracket, of some hundred units at first
     y = (x.numerator << width) // (x.denominator << squarings)
     term, total, n_terms = 1 << width, 0, 0
     while term:
@@ -160,7 +160,7 @@ def erf_bounds(square: Fraction, bits: int) -> tuple[int, int]:
     """
     if square > bits:
         return (1 << bits) - 1, 1 << bits
-    width = bits + 2 * int(square) + 64
+    width = bits + 2 * int(square) + 64  # terms, and with them brackets, grow up to exp(square) fold first
     low = high = below = above = 1 << width
     twice_low = (2 * square.numerator << width) // square.denominator
     twice_high = twice_low + 1

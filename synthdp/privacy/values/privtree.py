@@ -6,7 +6,7 @@ for the root) and c(v) records; with ``s = scale`` and the threshold t,
     b(v) = max(t - decay, c(v) - d(v) decay),      v splits at its middle iff  b(v) + X > t,
 
 where the X are independent and discrete Laplace, ``P(X = x) = q^|x| (1 - q) / (1 + q)`` with
-``q = exp(-1/s)``. Nodes of width 1, or at the greatest depth allowed, are public leaves. Only the
+``q = exp(-1/s)``. Nodes of width 1 are public leaves. Only the
 shape of the tree is released, no count.
 
 Theorem. For tables that differ in one record, present or absent, the tree is epsilon-DP with
@@ -68,8 +68,12 @@ CountsBelow = Callable[[IntArray], IntArray]
 
 MAX_SCALE = 1 << 40
 """Most that scale, decay and threshold may be, in records: 64 levels of it fit into int64."""
+
 _LN_2 = Fraction(6931471805599453, 10**16)
+"""Any decay is as private; this one, from the paper, is rounded to an integer anyway."""
+
 _GRID_BITS = 80
+"""Epsilon is rounded up to a multiple of 2^-80, so that costs add up to short fractions."""
 
 
 def split_tree(
@@ -81,7 +85,6 @@ def split_tree(
     decay: int,
     threshold: int = 0,
     randomness: Randomness,
-    max_depth: int | None = None,
 ) -> tuple[IntArray, int]:
     """Release the leaves of a private tree over the grid ``low .. high - 1`` [Zhang16].
 
@@ -96,13 +99,11 @@ def split_tree(
     low, high
         First point of the grid, and one past the last; both public, both in int64.
     scale, decay
-        Scale of the noise and bias for each level, in records: `parameters_for`.
+        Scale of the noise and bias for each level, in records: `PrivTreeEvent.costing`.
     threshold
         Biased count above which a node splits, in records; 0 in the paper. It costs nothing.
     randomness
         Random bits.
-    max_depth
-        Depth at which no node splits any more; without it, nodes split down to width 1.
 
     Returns
     -------
@@ -124,15 +125,13 @@ def split_tree(
     _check_parameters(scale, decay, threshold)
     if not -(2**63) <= low < high < 2**63:
         raise ParameterError(f"the grid is {low} .. {high - 1}; give low < high, both in 64 bits")
-    if max_depth is not None and max_depth < 0:
-        raise ParameterError(f"max_depth is {max_depth}; give 0 or more, or None")
     starts, stops = np.array([low], dtype=np.int64), np.array([high], dtype=np.int64)
     leaves: list[IntArray] = []
     depth = 0
     while starts.size:
         # The middle, rounded down, without a sum or a width that could overflow.
         middles = (starts & stops) + ((starts ^ stops) >> 1)
-        may_split = (middles > starts) & (max_depth is None or depth < max_depth)
+        may_split = middles > starts
         leaves.append(starts[~may_split])
         starts, middles, stops = starts[may_split], middles[may_split], stops[may_split]
         splits = _splits(_counts(counts_below, starts, stops), depth, scale, decay, threshold, randomness)
@@ -196,27 +195,8 @@ def privtree_epsilon(scale: int, decay: int) -> Fraction:
     return Fraction(-((-epsilon.numerator << _GRID_BITS) // epsilon.denominator), 1 << _GRID_BITS)
 
 
-def parameters_for(epsilon: Fraction) -> tuple[int, int]:
-    """The least scale, and the decay that goes with it, that cost at most ``epsilon`` for one record.
-
-    The decay is the integer next to ``scale ln 2``, for which an empty node splits about every
-    fourth time [Zhang16]. Even the least scale, 1, costs 2.6; more epsilon than that changes nothing.
-
-    Raises
-    ------
-    ParameterError
-        If epsilon is too small for a scale of at most 2^40.
-
-    >>> parameters_for(Fraction(1, 10))
-    (30, 21)
-    """
-    scale = _least_scale(lambda scale: privtree_epsilon(scale, _decay(scale)) <= epsilon)
-    if scale is None:
-        raise ParameterError(f"epsilon is {float(epsilon)}; that is too little for a tree")
-    return scale, _decay(scale)
-
-
 def _decay(scale: int) -> int:
+    """The integer next to ``scale ln 2``, for which an empty node splits about every fourth time [Zhang16]."""
     return max(1, round(scale * _LN_2))
 
 

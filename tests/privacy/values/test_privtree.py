@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, pairwise, product
-from math import ceil, exp, inf, log, log2
+from math import ceil, exp, log, log2
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from oracles.privacy import Replay, Seeded, failed, p_binomial, p_chi_squared
 from synthdp.errors import ParameterError
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.privacy.values.privtree import MAX_SCALE, PrivTreeEvent, parameters_for, privtree_epsilon, split_tree
+from synthdp.privacy.values.privtree import MAX_SCALE, PrivTreeEvent, privtree_epsilon, split_tree
 
 SYSTEM = SystemRandomness()
 PARAMETERS = [(1, 1), (2, 1), (3, 2), (4, 3), (2, 5)]
@@ -35,11 +35,11 @@ def split_probability(biased, scale, threshold):
     return sum(w for x, w in weights.items() if biased + x > threshold) / sum(weights.values())
 
 
-def trees(counts, scale, decay, *, threshold=0, max_depth=inf, noise_scale=None, bias=True, floor=True):
+def trees(counts, scale, decay, *, threshold=0, noise_scale=None, bias=True, floor=True):
     """Probability of each tree (the starts of its leaves); the last three arguments make mutants."""
 
     def below(start, stop, depth):
-        if stop - start == 1 or depth == max_depth:
+        if stop - start == 1:
             return {(start,): 1.0}
         biased = sum(counts[start:stop]) - (depth * decay if bias else 0)
         if floor:
@@ -110,8 +110,8 @@ def test_on_larger_grids_too(n_cells, scale, decay):
     assert 0.6 * epsilon < worst <= epsilon
 
 
-@pytest.mark.parametrize("changes", [{"threshold": 3}, {"max_depth": 1}, {"max_depth": 0}], ids=str)
-def test_threshold_and_depth_limit_are_free(changes):
+@pytest.mark.parametrize("changes", [{"threshold": 3}], ids=str)
+def test_a_threshold_is_free(changes):
     epsilon = float(privtree_epsilon(3, 2))
     tables = product(range(7), repeat=3)
     assert max(worst_loss([n, 0, *rest], [0], 3, 2, **changes) for n, *rest in tables) <= epsilon
@@ -227,7 +227,6 @@ def test_half_the_noise_breaks_zcdp():
         ([0, 1, 0, 0, 3, 1, 0, 0], 2, 1, {}),
         ([9, 0, 0, 2, 0], 3, 2, {}),
         ([0] * 8, 2, 1, {"threshold": 2}),
-        ([2, 2, 0, 5, 0, 0, 1], 2, 1, {"max_depth": 2}),
     ],
     ids=str,
 )
@@ -252,36 +251,14 @@ def test_another_scale_or_decay_comes_out_differently():
 
 def test_a_large_scale_is_as_exact():
     scale, decay = MAX_SCALE, MAX_SCALE // 3
-    n_split = sum(len(tree) == 2 for tree in sample([0, 0], 4_000, scale, decay, max_depth=1))
+    n_split = sum(len(tree) == 2 for tree in sample([0, 0], 4_000, scale, decay))
     # P(X > 0), nearly: with noise this wide, X = 0 is as good as impossible.
     assert not failed({"split": p_binomial(n_split, 4_000, 0.5)})
-    n_split = sum(len(tree) == 2 for tree in sample([scale, 0], 4_000, scale, decay, max_depth=1))
+    n_split = sum(len(tree) == 2 for tree in sample([scale, 0], 4_000, scale, decay))
     assert not failed({"split": p_binomial(n_split, 4_000, 1 - exp(-1) / 2)})
 
 
 # Extremes and shape
-
-
-def halves(start, stop, depth):
-    if depth == 0 or stop - start == 1:
-        return [start]
-    middle = (start + stop) // 2
-    return halves(start, middle, depth - 1) + halves(middle, stop, depth - 1)
-
-
-def test_crowded_cells_are_isolated_and_empty_space_is_not():
-    values = np.array([12_345] * 10**6)
-    starts, stop = split_tree(
-        lambda points: np.searchsorted(values, points), -(2**40), 2**40, scale=10, decay=7, randomness=SYSTEM
-    )
-    assert {12_345, 12_346} <= {*starts.tolist(), stop}
-    assert starts[0] == -(2**40)
-    assert starts.size < 2_000
-
-
-def test_every_cell_is_isolated_where_all_are_crowded():
-    assert set(sample([10**18] * 8, 3, 2, 1)) == {tuple(range(8))}
-    assert set(sample([10**6] * 11, 3, 2, 1)) == {tuple(range(11))}
 
 
 @pytest.mark.parametrize("n_records", [0, 2**62, 2**63 - 1])
@@ -310,9 +287,6 @@ def test_depth_is_bounded_and_each_level_is_counted_once(n_cells):
     assert stop == n_cells
     assert len(asked) <= ceil(log2(n_cells)) + 1
     assert [points for points in asked if points] == asked[: ceil(log2(n_cells))]
-    for depth in range(4):
-        shallow, _ = split_tree(counts_below, 0, n_cells, scale=3, decay=2, randomness=SYSTEM, max_depth=depth)
-        assert shallow.tolist() == halves(0, n_cells, depth)
 
 
 @settings(max_examples=60, deadline=None)
@@ -366,7 +340,6 @@ def test_a_grid_of_one_point_needs_neither_counts_nor_bits():
         {"decay": 0},
         {"decay": -1},
         {"threshold": -1},
-        {"max_depth": -1},
     ],
     ids=str,
 )
@@ -405,16 +378,6 @@ def test_epsilon_falls_with_the_scale():
     assert all(one > two for one, two in pairwise(epsilons))
 
 
-@given(epsilon=st.fractions(min_value=Fraction(1, 10**9), max_value=5))
-def test_parameters_are_the_least_that_cost_no_more(epsilon):
-    scale, decay = parameters_for(epsilon)
-    assert abs(decay - scale * log(2)) < 0.51
-    assert privtree_epsilon(scale, decay) <= epsilon
-    if scale > 1:
-        assert privtree_epsilon(scale - 1, max(1, round((scale - 1) * log(2)))) > epsilon
-        assert scale < 3.1 / epsilon + 2
-
-
 @given(rho=st.fractions(min_value=Fraction(1, 10**12), max_value=100), sensitivity=st.integers(1, 20))
 def test_event_is_the_largest_that_costs_no_more(rho, sensitivity):
     event = PrivTreeEvent.costing(rho, column="a", sensitivity=sensitivity)
@@ -446,8 +409,6 @@ def test_event_is_frozen_and_writes_plain_json():
 
 
 def test_too_little_or_nonsense_is_refused():
-    with pytest.raises(ParameterError, match="too little"):
-        parameters_for(Fraction(1, 10**13))
     with pytest.raises(ParameterError, match="too little"):
         PrivTreeEvent.costing(Fraction(1, 10**26), column="a", sensitivity=1)
     with pytest.raises(ParameterError, match="rho is"):
