@@ -8,7 +8,7 @@ bad suggestion makes the budget smaller, never too large.
 
 from enum import Enum
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import isqrt, log, log1p, nextafter
 from numbers import Real
 
@@ -151,7 +151,13 @@ def gdp_rho(*, epsilon: float, delta: float) -> Fraction:
     0.016557
     """
     check_budget(epsilon=epsilon, delta=delta)
-    proven = partial(_is_gdp_proven, epsilon=Fraction(epsilon), delta=Fraction(delta))
+    return _enough(_largest_gdp_rho(Fraction(epsilon), Fraction(delta)), epsilon, delta)
+
+
+@lru_cache(maxsize=64)
+def _largest_gdp_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest proven rho, or less than `MIN_RHO`; kept, because a run asks for the same one several times."""
+    proven = partial(_is_gdp_proven, epsilon=epsilon, delta=delta)
     rho = MIN_RHO / 2
     for exponent in (64, 32, 16, 8, 4, 2, 1):  # up to 2^56, far more than any budget
         rho *= 2**exponent if proven(rho * 2**exponent) else 1
@@ -159,7 +165,7 @@ def gdp_rho(*, epsilon: float, delta: float) -> Fraction:
     for _ in range(_DIGITS):
         step /= 2
         rho += step if proven(rho + step) else 0
-    return _enough(rho, epsilon, delta)
+    return rho
 
 
 def _is_gdp_proven(rho: Fraction, *, epsilon: Fraction, delta: Fraction) -> bool:
