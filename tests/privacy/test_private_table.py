@@ -145,6 +145,24 @@ def test_its_public_face_is_small():
             setattr(private(), name, None)
 
 
+def test_a_closed_table_answers_nothing_and_costs_nothing():
+    table = private()
+    measured = table.measure(("a",), rho=1.0)
+    score = zero_score()
+    table.select(CLIQUES, score=score, rho=1.0)
+    spent = table.ledger.spent
+    table.close()
+    for ask in (
+        lambda: table.measure(("a",), rho=1.0),
+        lambda: table.select(CLIQUES, score=score, rho=1.0),
+        lambda: table.scores(CLIQUES, score=score, rho=1.0),
+    ):
+        with pytest.raises(PrivacyError, match="its run is over"):
+            ask()
+    assert table.ledger.spent == spent
+    assert table.released == (measured,)
+
+
 def test_its_text_says_the_same_whatever_the_records_are():
     few, many = private(ROWS), private(ROWS * 99)
     assert repr(few) == repr(many) == str(many) == f"{many}"

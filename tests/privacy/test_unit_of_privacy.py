@@ -249,3 +249,18 @@ def test_only_a_guarantee_for_records_warns_of_people_with_several(column):
     warned = [line for line in statement["not_covered"] if "one record" in line]
     assert bool(warned) == (column is None)
     assert ("one person" in statement["unit_of_privacy"]) == (column is not None)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "max_rows", "squared"), [("add-remove", 1, 1), ("add-remove", 3, 9), ("replace-one", 1, 2)]
+)
+def test_the_scale_of_noise_for_a_budget(adjacency, max_rows, squared):
+    """Noise of that variance on n marginals costs rho: n squared / (2 sigma^2), worked out backwards."""
+    unit = PrivacyUnit(adjacency=Adjacency(adjacency), max_rows=max_rows, column="person" if max_rows > 1 else None)
+    for rho in (Fraction(1, 3), Fraction(7), Fraction(1, 2**70)):
+        assert unit.sigma_squared(rho) == squared / (2 * rho)
+        for n in (1, 2, 17):
+            sigma_squared = unit.sigma_squared(rho, n)
+            assert type(sigma_squared) is Fraction
+            assert n * squared / (2 * sigma_squared) == rho
+    assert unit.sigma_squared(0.5, 3) == 3 * squared

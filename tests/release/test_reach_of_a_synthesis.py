@@ -1,11 +1,9 @@
 """What is released cannot reach the records."""
 
-import gc
-import types
-
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.reach import reachable
 
 import synthdp
 from synthdp.privacy.private_table import PrivateTable
@@ -23,25 +21,6 @@ SCHEMA = {
         for name in ("a", "b", "c")
     ]
 }
-
-
-def reachable(start: object) -> list[object]:
-    """Everything that can be reached from an object, but for modules, code and classes' innards."""
-    seen: dict[int, object] = {}
-    queue = [start]
-    skipped = (types.ModuleType, types.CodeType, types.FrameType, type)
-    while queue:
-        thing = queue.pop()
-        if id(thing) in seen or isinstance(thing, skipped):
-            continue
-        seen[id(thing)] = thing
-        if isinstance(thing, types.FunctionType):
-            queue.extend(cell.cell_contents for cell in thing.__closure__ or ())
-            continue
-        queue.extend(gc.get_referents(thing))
-        if isinstance(thing, np.ndarray) and thing.base is not None:
-            queue.append(thing.base)
-    return list(seen.values())
 
 
 @pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
