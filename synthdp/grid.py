@@ -8,7 +8,7 @@ from synthdp.errors import ParameterError
 Of: TypeAlias = Literal["values", "decimals", "exponents"]
 """What is counted of a column."""
 
-LARGEST_POINT = 1 << 62
+MAX_POINT = 1 << 62
 """Grid points lie within this of 0; values further out, infinite ones too, are moved there."""
 
 MAX_DECIMALS = 300

@@ -21,6 +21,7 @@ from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
 from synthdp.table.files.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
+from synthdp.table.files.json_files import json_text, write_json
 from synthdp.table.files.table_file import open_table
 from synthdp.table.files.writing import check_writable, reason, write_atomically, write_frame, write_rows
 from synthdp.table.records.loading import held_rows
@@ -92,7 +93,7 @@ def sample_command(options: argparse.Namespace) -> None:
 def show_command(options: argparse.Namespace) -> None:
     """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
     content, text = describe(options.file)
-    _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
+    _print(json_text(content) if options.json else text + "\n")
 
 
 def draft_command(options: argparse.Namespace) -> None:
@@ -102,8 +103,7 @@ def draft_command(options: argparse.Namespace) -> None:
     with open_table(options.input) as table:
         draft = draft_of(table)
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
-    with write_atomically(options.output, force=options.force) as stream:
-        stream.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {note}\n")
 
 
@@ -119,7 +119,7 @@ def check_command(options: argparse.Namespace) -> None:
         max_rows_per_unit=checked_rows(options.unit, options.max_rows_per_unit),
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
     )
-    _print((json.dumps(content, indent=2, ensure_ascii=False) if options.json else text) + "\n")
+    _print(json_text(content) if options.json else text + "\n")
 
 
 def _write_sample(synthesis: Synthesis, options: argparse.Namespace, status: StatusLine) -> None:
@@ -142,7 +142,7 @@ def _write_both(frame: pd.DataFrame, certificate: dict[str, object], options: ar
         write_rows(frame, table, file_format(options.output))
         _flush(table)
         with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
-            statement.write((json.dumps(certificate, indent=2, ensure_ascii=False) + "\n").encode())
+            statement.write(json_text(certificate).encode())
             _flush(statement)
             end()
             check_writable(options.output, force=options.force)

@@ -62,7 +62,7 @@ class Axis:
         limits = column.point_limits(grid)
         assert limits is not None  # columns of texts have no axis
         low, high = limits
-        if column.type == "year" and "bounds" in column.parts:
+        if column.type == "year" and "bounds" in column.open_parts:
             low, high = FIRST_YEAR, LAST_YEAR
         match column.bounds:
             case float(lowest), float():  # values that are written lie at or above it, so none on the point below
@@ -70,7 +70,7 @@ class Axis:
         inside = cells[(cells > low) & (cells <= high)]
         roots = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
         likely = _likely_point(column, grid)
-        return cls(column=column, grid=grid, roots=roots, has_bounds="bounds" not in column.parts, likely=likely)
+        return cls(column=column, grid=grid, roots=roots, has_bounds="bounds" not in column.open_parts, likely=likely)
 
     def values(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
         """The values at grid points, as a schema holds them: integers, floats, or dates by the field's format."""

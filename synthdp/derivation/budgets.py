@@ -78,24 +78,24 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
 
 def _share_of_decimals(column: OpenColumn) -> Fraction:
     """Share of a column's budget for how many decimals it has."""
-    if column.type != "number" or column.decimals is not None or column.parts == {"missing"}:
+    if column.type != "number" or column.decimals is not None or column.open_parts == {"missing"}:
         return Fraction(0)
-    return SMALL_QUESTION if column.parts - {"decimals"} else Fraction(1)
+    return SMALL_QUESTION if column.open_parts - {"decimals"} else Fraction(1)
 
 
 def has_density(column: OpenColumn) -> bool:
     """Whether what is learnt of it says where values lie: its bounds, or its bins."""
-    return bool(column.parts & {"bounds", "bins"})
+    return bool(column.open_parts & {"bounds", "bins"})
 
 
 def _needs_threshold(column: OpenColumn) -> bool:
-    return "levels" in column.parts or ("bins" in column.parts and column.binning == "quantiles")
+    return "levels" in column.open_parts or ("bins" in column.open_parts and column.binning == "quantiles")
 
 
 def _weight(column: OpenColumn) -> Fraction:
-    return Fraction(1) if "levels" in column.parts or has_density(column) else SMALL_QUESTION
+    return Fraction(1) if "levels" in column.open_parts or has_density(column) else SMALL_QUESTION
 
 
 def is_tree(column: OpenColumn) -> bool:
     """Whether its bins are learnt by PrivTree, whose noise is not Gaussian."""
-    return column.binning == "privtree" and "bins" in column.parts
+    return column.binning == "privtree" and "bins" in column.open_parts

@@ -5,7 +5,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from synthdp.derivation.significance import held_cells
+from synthdp.derivation.significance import occupied_cells
 from synthdp.grid import MAX_DECIMALS, Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.table.columns.points import decimal_points
@@ -37,12 +37,12 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> int:
     """
     starts = np.arange(MAX_LEARNT_DECIMALS + 1)
     counts = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
-    decimals = held_cells(counts.counts, counts.stddev, likely=LIKELY_DECIMALS)[1]
+    decimals = occupied_cells(counts.counts, counts.stddev, likely=LIKELY_DECIMALS)[1]
     if decimals == 0:
         return decimals
     exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
-    largest = int(exponents[held_cells(sizes.counts, sizes.stddev, likely=MAX_EXPONENT + LIKELY_EXPONENT)[1]])
+    largest = int(exponents[occupied_cells(sizes.counts, sizes.stddev, likely=MAX_EXPONENT + LIKELY_EXPONENT)[1]])
     fitting = min(max(floor((POINT_BITS - 1 - largest) * log10(2)), -MAX_SCALE), MAX_SCALE)
     return fitting if decimals >= MAX_LEARNT_DECIMALS else min(decimals, fitting)
 

@@ -71,7 +71,7 @@ def learn_columns(
 def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
     """Close one column."""
     column, rho = budget.column, budget.rho
-    if "levels" in column.parts:
+    if "levels" in column.open_parts:
         closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
         nothing = closed.n_levels == 1
         caution = f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}"
@@ -87,7 +87,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
-    elif "missing" in column.parts:
+    elif "missing" in column.open_parts:
         histogram = values.histogram(Grid(column=column.name), np.empty(0, dtype=np.int64), rho=rho)
         found |= missing_found(column, histogram.missing, histogram.stddev)
     return LearntColumn(column=column.closed(**found), caution=caution)
@@ -112,7 +112,7 @@ def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:
 def _bins_found(axis: Axis, learnt: Learnt, min_mass: float) -> dict[str, Any]:
     """Bounds, edges and shape, as far as they are open."""
     column, density = axis.column, learnt.density
-    if "bins" not in column.parts:
+    if "bins" not in column.open_parts:
         return found_bounds(axis, density)
     if is_tree(column):
         return found_bins(axis, density, at_least_two(density.starts))

@@ -39,4 +39,4 @@ BELIEVED = 3.0
 
 def missing_found(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:
     """``required`` as a noisy count of missing values suggests, if that is open; else nothing."""
-    return {"required": missing <= BELIEVED * stddev} if "missing" in column.parts else {}
+    return {"required": missing <= BELIEVED * stddev} if "missing" in column.open_parts else {}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.derivation.significance import PROBABLE, held_cells, significance, standing_out
+from synthdp.derivation.significance import PROBABLE, occupied_cells, significance, standing_out
 from synthdp.privacy.values.private_values import PrivateValues
 
 Ints = NDArray[np.int64]
@@ -150,7 +150,7 @@ def _look(values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> 
 def _held_roots(axis: Axis, look: _Look) -> tuple[int, int]:
     """First and last root cell that hold records."""
     likely = look.cells_of(np.array([axis.likely])).clip(0, len(look.counts) - 1)
-    return held_cells(look.counts, look.stddev, likely=int(likely[0]))
+    return occupied_cells(look.counts, look.stddev, likely=int(likely[0]))
 
 
 def _finer(look: _Look, mass: Floats, cells: int) -> Ints:
@@ -195,7 +195,7 @@ def _held_points(density: Density, looks: Sequence[_Look]) -> tuple[int, int]:
     total = float(density.mass.sum())
     begin, end = int(density.starts[0]), int(density.starts[-1])
     for outer, inner in pairwise(looks):
-        first, last = held_cells(inner.counts, inner.stddev, reach=TAIL_CELLS)
+        first, last = occupied_cells(inner.counts, inner.stddev, reach=TAIL_CELLS)
         lowest, highest = outer.cells_of(np.array([begin, end - 1])).tolist()
         from_begin, to_end = np.searchsorted(inner.starts, [begin, end]).tolist()
         if inner.starts[first] < outer.starts[lowest + 1] and inner.is_empty(from_begin, first, total):

@@ -65,20 +65,20 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     """
     column, rho = budget.column, budget.rho
     ask = _Asking(budget=budget, unit=unit)
-    if "levels" in column.parts:
+    if "levels" in column.open_parts:
         return (ask.values("levels", rho),)
     asked = []
     if budget.for_decimals:
         asked += [ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MAX_LEARNT_DECIMALS + 1)))]
         asked += [ask.cells("size", budget.for_decimals / 2, None)]
-    if not column.parts & {"bounds", "bins"}:
-        return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.parts else tuple(asked)
+    if not column.open_parts & {"bounds", "bins"}:
+        return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.open_parts else tuple(asked)
     n_roots = len(Axis.of(column, decimals=column.decimals or 0).roots) - 1
-    bounds = "bounds" in column.parts
+    bounds = "bounds" in column.open_parts
     asked += [ask.cells("bounds" if bounds else "shape", rho * LOOKING, significance(2 * n_roots) if bounds else None)]
-    if "bins" in column.parts and column.binning == "privtree":
+    if "bins" in column.open_parts and column.binning == "privtree":
         return (*asked, ask.tree(rho * (1 - LOOKING)))
-    second: About = "bins" if "bins" in column.parts else "shape"
+    second: About = "bins" if "bins" in column.open_parts else "shape"
     asked += [ask.cells(second, rho * (1 - LOOKING - (SPIKES if budget.delta else 0)), None)]
     return (*asked, ask.values("single values", rho * SPIKES)) if budget.delta else tuple(asked)
 

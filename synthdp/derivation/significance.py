@@ -49,7 +49,7 @@ def standing_out(counts: NDArray[np.float64], stddev: float) -> NDArray[np.bool_
     return explained
 
 
-def held_cells(
+def occupied_cells(
     counts: NDArray[np.float64], stddev: float, *, reach: int = 0, likely: int | None = None
 ) -> tuple[int, int]:
     """First and last cell of the stretch that holds records.
@@ -59,7 +59,7 @@ def held_cells(
     with a ``likely`` cell, one with a large count not far from it: noise alone would as soon be
     astronomic as not.
 
-    >>> held_cells(np.array([0.0, 1.0, 60.0, 2.0, 90.0, -3.0]), 5.0)
+    >>> occupied_cells(np.array([0.0, 1.0, 60.0, 2.0, 90.0, -3.0]), 5.0)
     (2, 4)
     """
     held = np.flatnonzero(standing_out(counts, stddev))

@@ -103,16 +103,16 @@ def _row(column: Column) -> tuple[str, ...]:
 def _open_row(column: OpenColumn) -> tuple[str, ...]:
     """A column of which something is to be learnt, with as many levels as it may get."""
     template = column.template
-    missing = "to be learnt" if "missing" in column.parts else "no" if template.required else "yes"
+    missing = "to be learnt" if "missing" in column.open_parts else "no" if template.required else "yes"
     values = [*_declared(column), *_to_be_learnt(column)]
     return column.name, column.type, f"up to {column.most_levels}", missing, ", ".join(values)
 
 
 def _declared(column: OpenColumn) -> list[str]:
     """What is declared of the values of an open column."""
-    if "levels" in column.parts:
+    if "levels" in column.open_parts:
         return []
-    if "bounds" not in column.parts:
+    if "bounds" not in column.open_parts:
         return [_understood(_without_guess(column))]
     own = column.field.get("synthdp") or {}
     words = [f"by {own['resolution']}"] if "resolution" in own else []
@@ -132,10 +132,10 @@ def _without_guess(column: OpenColumn) -> dict[str, Any]:
 
 
 def _to_be_learnt(column: OpenColumn) -> list[str]:
-    words = [f"levels to be learnt, else {column.other}"] if "levels" in column.parts else []
-    words += ["bounds to be learnt"] if "bounds" in column.parts else []
-    words += [f"bins {_BINNED[column.binning]} to be learnt"] if "bins" in column.parts else []
-    return words + (["decimals to be learnt"] if "decimals" in column.parts else [])
+    words = [f"levels to be learnt, else {column.other}"] if "levels" in column.open_parts else []
+    words += ["bounds to be learnt"] if "bounds" in column.open_parts else []
+    words += [f"bins {_BINNED[column.binning]} to be learnt"] if "bins" in column.open_parts else []
+    return words + (["decimals to be learnt"] if "decimals" in column.open_parts else [])
 
 
 def _understood(field: Mapping[str, Any]) -> str:

@@ -104,7 +104,7 @@ def _contents(schema: OpenSchema) -> dict[str, Any]:
     learnt = [
         {
             "name": column.name,
-            "derived": [part for part in PARTS if part in column.parts],
+            "derived": [part for part in PARTS if part in column.open_parts],
             "n_levels_at_most": column.most_levels,
         }
         for column in schema.open_columns

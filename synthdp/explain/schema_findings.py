@@ -73,7 +73,7 @@ def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
     is_binned = isinstance(column.template if isinstance(column, OpenColumn) else column, BinnedColumn)
     most = "up to " if is_open else ""
     what, fewer = ("bins", "use fewer bins") if is_binned else ("levels", "merge rare levels into synthdp.other")
-    if isinstance(column, OpenColumn) and "levels" in column.parts:
+    if isinstance(column, OpenColumn) and "levels" in column.open_parts:
         fewer = "lower synthdp.max_levels"
     if size == 1 and not is_open:
         what = "one bin: values are drawn evenly from all of it" if is_binned else "one level: all rows have the same"

@@ -1,11 +1,10 @@
 """What was learnt of a domain before a run failed: paid for, and not to be lost."""
 
-import json
 from collections.abc import Mapping
 from os import PathLike
 from typing import final
 
-from synthdp.table.files.writing import write_atomically
+from synthdp.table.files.json_files import write_json
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -47,8 +46,7 @@ class LearntDomain:
         content = self._schema.to_dict()
         own = content.get("synthdp", {})
         content["synthdp"] = {**(own if isinstance(own, Mapping) else {}), "certificate": self._certificate}
-        with write_atomically(path, force=force) as stream:
-            stream.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        write_json(path, content, force=force)
 
     def __repr__(self) -> str:
         return f"<LearntDomain of {len(self._schema.names)} columns>"

@@ -200,7 +200,7 @@ class Release:
         wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}
         findings = {"findings": model.findings} if model is not None and model.findings else {}
         opened = self._schema.open_columns
-        learnt = {column.name: sorted(column.parts) for column in opened if column.name in self._found}
+        learnt = {column.name: sorted(column.open_parts) for column in opened if column.name in self._found}
         still_open = [column.name for column in opened if column.name not in self._found]
         facts = unfinished_facts() if schema is None else fit_facts(schema, self._engine, model, derived=learnt)
         learning = {"share_of_budget": self._domain_share, "derived": learnt, "open": still_open}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from synthdp.derivation.bins import even_edges, quantile_edges
 from synthdp.derivation.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.derivation.significance import FALSE_ALARM, held_cells, significance
+from synthdp.derivation.significance import FALSE_ALARM, occupied_cells, significance
 
 counts_of = st.lists(st.floats(-500, 5000), min_size=1, max_size=40)
 
@@ -85,12 +85,12 @@ def test_noise_is_seldom_taken_for_records_and_records_are_found():
     alarms = 0
     for _ in range(4000):
         noise = rng.normal(0, 10, 50)
-        first, last = held_cells(noise, 10.0)
+        first, last = occupied_cells(noise, 10.0)
         alarms += (first, last) != (int(np.argmax(noise)),) * 2 or noise.max() > significance(100) * 10
     assert alarms <= 4000 * FALSE_ALARM + 6 * (4000 * FALSE_ALARM) ** 0.5
     counts = np.zeros(50)
     counts[20:30] = 40.0  # each cell is 4 standard deviations only, but ten of them are plain
-    found = [held_cells(counts + rng.normal(0, 10, 50), 10.0, reach=4) for _ in range(200)]
+    found = [occupied_cells(counts + rng.normal(0, 10, 50), 10.0, reach=4) for _ in range(200)]
     assert all(12 <= first <= 24 and 25 <= last <= 37 for first, last in found)
 
 

@@ -24,7 +24,7 @@ from helpers.random_tables import (
 
 from synthdp.derivation import learner
 from synthdp.derivation import levels as learning_levels
-from synthdp.grid import LARGEST_POINT, Grid
+from synthdp.grid import MAX_POINT, Grid
 from synthdp.privacy.values import private_values
 from synthdp.table.records.held_columns import HeldNumbers, HeldTexts
 from synthdp.table.records.unit_rows import UnitRows
@@ -100,7 +100,7 @@ def forget_the_threshold(monkeypatch):
 
 def read_whether_values_are_missing(monkeypatch):
     def missing_found(column, missing, _):
-        return {"required": missing < 0.5} if "missing" in column.parts else {}
+        return {"required": missing < 0.5} if "missing" in column.open_parts else {}
 
     for module in (learner, learning_levels):
         monkeypatch.setattr(module, "missing_found", missing_found)
@@ -162,7 +162,7 @@ def test_it_finds_a_record_that_is_counted_twice(monkeypatch):
 
     def frequencies(self, grid):
         values, counts = original(self, grid)
-        return np.append(values, LARGEST_POINT + 1), np.append(counts, counts.sum())
+        return np.append(values, MAX_POINT + 1), np.append(counts, counts.sum())
 
     monkeypatch.setattr(HeldNumbers, "frequencies", frequencies)
     assert ("frequencies", "age") in moves(RICH, LARGE, with_row(LARGE, {}), 1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.grid import LARGEST_POINT, Grid
+from synthdp.grid import MAX_POINT, Grid
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta
 from synthdp.privacy.noise.gaussian import add_noise
@@ -218,7 +218,7 @@ class PrivateValues(Queryable[ValueSource]):
             If there is no grid point, or ``rho`` is not above 0 or too small.
         """
         event = PrivTreeEvent.costing(exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1)
-        if not -LARGEST_POINT <= first < stop <= LARGEST_POINT:
+        if not -MAX_POINT <= first < stop <= MAX_POINT:
             raise ParameterError(f"grid of {grid.column!r}: {first} .. {stop - 1} is no range; give first < stop")
         self._pay(event)
 

@@ -5,12 +5,12 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.grid import LARGEST_POINT
+from synthdp.grid import MAX_POINT
 
 EXPONENTS = (-1024, 1023)
 """Lowest and highest exponent of a number; smaller numbers, and 0, have the lowest."""
 
-MANY_DECIMALS = 16
+MAX_SHOWN_DECIMALS = 16
 """Stands for every number of decimals above 15: floats do not hold more digits."""
 
 NEAR = 1e-9
@@ -23,10 +23,10 @@ _EXACT = 2.0**51
 def integer_points(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     """The integer at or below each number; the numbers are not NaN, but may be infinite.
 
-    >>> integer_points(np.array([1.9, -0.5, np.inf])).tolist() == [1, -1, LARGEST_POINT]
+    >>> integer_points(np.array([1.9, -0.5, np.inf])).tolist() == [1, -1, MAX_POINT]
     True
     """
-    return np.clip(np.floor(numbers), -LARGEST_POINT, LARGEST_POINT).astype(np.int64)
+    return np.clip(np.floor(numbers), -MAX_POINT, MAX_POINT).astype(np.int64)
 
 
 def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
@@ -50,17 +50,17 @@ def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     """
     found = np.full(len(numbers), -1, dtype=np.int64)
     found[(np.abs(numbers) >= 2.0**53) | (numbers == np.floor(numbers))] = 0  # floats from 2**53 on are whole
-    for decimals in range(1, MANY_DECIMALS):
+    for decimals in range(1, MAX_SHOWN_DECIMALS):
         rest = np.flatnonzero(found < 0)
         scaled = numbers[rest] * 10.0**decimals
         # both sides of the division are exact, so it gives the float that the decimal text is read as
         same = (np.abs(scaled) < _EXACT) & (np.rint(scaled) / 10.0**decimals == numbers[rest])
         found[rest[same]] = decimals
     rest = np.flatnonzero(found < 0)
-    found[rest] = MANY_DECIMALS
-    unsure = rest[np.abs(numbers[rest]) * 10.0 ** (MANY_DECIMALS - 1) >= _EXACT]
+    found[rest] = MAX_SHOWN_DECIMALS
+    unsure = rest[np.abs(numbers[rest]) * 10.0 ** (MAX_SHOWN_DECIMALS - 1) >= _EXACT]
     texts = map(repr, numbers[unsure].tolist())
-    found[unsure] = [min(-int(Decimal(text).as_tuple().exponent), MANY_DECIMALS) for text in texts]
+    found[unsure] = [min(-int(Decimal(text).as_tuple().exponent), MAX_SHOWN_DECIMALS) for text in texts]
     return found
 
 

@@ -1,4 +1,4 @@
-"""JSON files that people write: read whole, with errors of one line."""
+"""JSON files that people read and write: read whole, with errors of one line, and written whole or not at all."""
 
 import json
 from collections import Counter
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.errors import DataFileError, SchemaError
-from synthdp.table.files.writing import reason
+from synthdp.table.files.writing import reason, write_atomically
 
 
 def load_json(path: str | PathLike[str], what: str) -> Any:
@@ -37,3 +37,21 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
     except (ValueError, RecursionError) as error:
         where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise SchemaError(f"{what} {str(path)!r}: it is not valid JSON{where}; correct it") from None
+
+
+def json_text(content: Any) -> str:
+    """JSON as people read it, with a line feed at its end.
+
+    >>> json_text({"levels": ["é"]})
+    '{\\n  "levels": [\\n    "é"\\n  ]\\n}\\n'
+    """
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_json(path: str | PathLike[str], content: Any, *, force: bool) -> None:
+    """Write a JSON file in UTF-8, whole or not at all.
+
+    Raises `DataFileError` if the file exists and ``force`` is not set, or cannot be written.
+    """
+    with write_atomically(path, force=force) as stream:
+        stream.write(json_text(content).encode())

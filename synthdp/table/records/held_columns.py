@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.grid import LARGEST_POINT, Grid
+from synthdp.grid import MAX_POINT, Grid
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import unit_of
 from synthdp.table.columns.column import Column, is_writable
@@ -166,7 +166,7 @@ class HeldNumbers(_HeldPoints):
         self._check_plain(grid)
         if resolution is None:
             return integer_points(present), n_missing
-        seconds = np.clip(present, -LARGEST_POINT, LARGEST_POINT).astype(np.int64)
+        seconds = np.clip(present, -MAX_POINT, MAX_POINT).astype(np.int64)
         return unit_of(seconds, resolution), n_missing
 
     def codes(self, column: Column) -> NDArray[Any]:
@@ -201,6 +201,6 @@ class HeldLevels(_HeldPoints):
 
 def held_column(column: OpenColumn) -> HeldColumn:
     """The way of holding an open column that suits it."""
-    if "levels" in column.parts:
+    if "levels" in column.open_parts:
         return HeldTexts(column)
     return HeldNumbers(column) if isinstance(column.template, BinnedColumn) else HeldLevels(column)

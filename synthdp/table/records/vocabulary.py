@@ -30,6 +30,7 @@ class Vocabulary(Generic[Key]):
     unreadable
         Key, or None, of a value that cannot be read.
 
+    >>> from synthdp.table.columns.reading import canonical_text
     >>> vocabulary = Vocabulary(canonical_text)
     >>> vocabulary.add(pd.Series(["b", " a", None, "b "]))
     >>> vocabulary.keys, vocabulary.rows.joined().tolist()

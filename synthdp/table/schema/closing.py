@@ -12,7 +12,7 @@ from synthdp.table.columns.calendar import seconds_at, unit_of
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DEFAULT_RESOLUTION, DateColumn
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
-from synthdp.table.columns.points import MANY_DECIMALS, decimal_points
+from synthdp.table.columns.points import MAX_SHOWN_DECIMALS, decimal_points
 from synthdp.table.schema.frictionless import parse_field
 
 Found = Mapping[str, Any]
@@ -121,4 +121,8 @@ def _given(found: Found) -> dict[str, Any]:
 
 def _nearest(decimals: int) -> list[int]:
     """Decimals in the order in which they are tried: as found, more, fewer."""
-    return [decimals, *range(decimals + 1, MANY_DECIMALS), *range(min(decimals, MANY_DECIMALS) - 1, -MANY_DECIMALS, -1)]
+    return [
+        decimals,
+        *range(decimals + 1, MAX_SHOWN_DECIMALS),
+        *range(min(decimals, MAX_SHOWN_DECIMALS) - 1, -MAX_SHOWN_DECIMALS, -1),
+    ]

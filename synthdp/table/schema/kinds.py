@@ -82,7 +82,15 @@ def _without_empty_lists(field: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def are_kinds(content: Mapping[str, Any]) -> bool:
-    """Whether a JSON object that was to be a schema looks like a kinds file."""
-    known = (*KINDS, IGNORE)
-    return any(isinstance(label, str) and label in known for label in map(_label, content.values()))
+def are_kinds(content: Any) -> bool:
+    """Whether JSON values look like a kinds file: one kind at least, the others kinds, null, or sizes in their place.
+
+    >>> are_kinds({"age": "integer", "sex": 2}), are_kinds({"sex": 2}), are_kinds({"fields": []})
+    (True, False, False)
+    """
+    if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):
+        return False
+    labels = [_label(kind) for kind in content.values()]
+    return any(isinstance(label, str) for label in labels) and all(
+        label is None or isinstance(label, str | int | float) for label in labels
+    )

@@ -48,7 +48,7 @@ class OpenColumn:
         Name in the table's header.
     type
         Field type of Frictionless Table Schema.
-    parts
+    open_parts
         What is open, at least one part.
     field
         The field of the closed column as far as it is declared; nothing in it says what is open.
@@ -71,7 +71,7 @@ class OpenColumn:
         refused after budget was spent.
 
     >>> column = OpenColumn(
-    ...     name="age", type="integer", parts=frozenset({"bounds"}), field={"name": "age", "type": "integer"}
+    ...     name="age", type="integer", open_parts=frozenset({"bounds"}), field={"name": "age", "type": "integer"}
     ... )
     >>> column.closed(minimum=0, maximum=9).size
     11
@@ -79,7 +79,7 @@ class OpenColumn:
 
     name: str
     type: str
-    parts: frozenset[Part]
+    open_parts: frozenset[Part]
     field: Mapping[str, Any] = field(hash=False)
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     binning: Binning = "quantiles"
@@ -89,7 +89,7 @@ class OpenColumn:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing_values", tuple(self.missing_values))
-        if "levels" in self.parts:
+        if "levels" in self.open_parts:
             check_text(self.other, self.name, "synthdp.other")
             if plain_text(self.other) in set(map(plain_text, self.missing_values)):
                 refuse(self.name, f"synthdp.other {self.other!r} is one of the missing values; choose another label")
@@ -101,10 +101,10 @@ class OpenColumn:
 
         Open bounds are as wide as the type and the field's format allow.
         """
-        if "levels" in self.parts:
+        if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
             return self.closed(levels=[next(text for i in count() if (text := f"x{i}") not in taken)])
-        if "bounds" not in self.parts:
+        if "bounds" not in self.open_parts:
             return self.closed()
         low, high = self._widest_bounds()
         numbers = self._reader(low, high).read_numbers(pd.Series(self.missing_values, dtype=object))
@@ -147,7 +147,7 @@ class OpenColumn:
     @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
         """Declared bounds, as values; None if they are open, or the column has none."""
-        if "bounds" in self.parts or not isinstance(self.template, BinnedColumn):
+        if "bounds" in self.open_parts or not isinstance(self.template, BinnedColumn):
             return None
         return bounds_of(self.template)
 
@@ -162,14 +162,14 @@ class OpenColumn:
         """Most level codes that the closed column can have, "missing" included."""
         template = self.template
         missing = template.size - template.n_levels
-        if "levels" in self.parts:
+        if "levels" in self.open_parts:
             return self.max_levels
-        if "bins" in self.parts:
+        if "bins" in self.open_parts:
             limits = self._limits(self.decimals or 0)
             n_values = self.max_bins if limits is None else limits[1] - limits[0] + 1
             whole = self.type != "number" or self.decimals is not None
             return (min(self.max_bins, n_values) if whole else self.max_bins) + missing
-        if "bounds" in self.parts and self._own.get("bins") is None:
+        if "bounds" in self.open_parts and self._own.get("bins") is None:
             return MAX_SINGLE_LEVELS + missing  # one level for each value, if they are few
         return template.size
 
@@ -188,9 +188,9 @@ class OpenColumn:
         if self.type in DEFAULT_RESOLUTION:
             seconds = np.array([seconds_at(low), seconds_at(high)])
             points = unit_of(seconds, self._resolution)
-            if "bounds" in self.parts and start_of(points[:1], self._resolution)[0] < seconds[0]:
+            if "bounds" in self.open_parts and start_of(points[:1], self._resolution)[0] < seconds[0]:
                 points[0] += 1  # the first week may begin in a year that the format cannot say
-        elif self.type == "number" and "bounds" in self.parts:
+        elif self.type == "number" and "bounds" in self.open_parts:
             limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
             points = np.array([-limit, limit])
         else:
@@ -223,14 +223,16 @@ class OpenColumn:
         """
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
         own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals}
-        if "levels" in self.parts:
+        if "levels" in self.open_parts:
             constraints["enum"] = list(levels or ()) or [self.other]
             own["other"] = self.other
         return self._completion.column(constraints, own)
 
     @property
     def _completion(self) -> Completion:
-        return Completion(declared=self.field, missing_values=self.missing_values, open_bounds="bounds" in self.parts)
+        return Completion(
+            declared=self.field, missing_values=self.missing_values, open_bounds="bounds" in self.open_parts
+        )
 
     def _reader(self, low: Any, high: Any) -> BinnedColumn:
         """The column between some bounds, without missing values of its own."""

@@ -93,7 +93,9 @@ def _open_column(field: Mapping[str, Any], own: Mapping[str, Any], missing_value
     if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         refuse(name, f"missingValues is {texts!r}; give a list of texts")
     left = _declared_field(field, own, parts)
-    return OpenColumn(name=name, type=field["type"], parts=parts, field=left, missing_values=tuple(texts), **settings)
+    return OpenColumn(
+        name=name, type=field["type"], open_parts=parts, field=left, missing_values=tuple(texts), **settings
+    )
 
 
 def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[Part]:
@@ -228,10 +230,10 @@ def _refuse_meaningless(name: str, field: Mapping[str, Any], own: Mapping[str, A
 
 def open_field(column: OpenColumn) -> dict[str, Any]:
     """An open column as a field, every setting written out; `read_field` reads it, but for the missing values."""
-    own: dict[str, Any] = {"derive": [part for part in PARTS if part in column.parts]}
-    if "levels" in column.parts:
+    own: dict[str, Any] = {"derive": [part for part in PARTS if part in column.open_parts]}
+    if "levels" in column.open_parts:
         own |= {"other": column.other, "max_levels": column.max_levels}
-    if "bins" in column.parts:
+    if "bins" in column.open_parts:
         own |= {"binning": column.binning, "bins": column.max_bins}
     return dict(column.field) | {"synthdp": dict(column.field.get("synthdp") or {}) | own}
 

@@ -72,7 +72,7 @@ class OpenSchema:
         """
         fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
         if not isinstance(fields, Sequence) or isinstance(fields, str):
-            if isinstance(mapping, Mapping) and "fields" not in mapping and are_kinds(mapping):
+            if are_kinds(mapping):
                 way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
                 raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))

@@ -1,10 +1,10 @@
 """Public files of people: a schema, which may leave things open, or only the kinds of its columns."""
 
-from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 from synthdp.table.files.json_files import load_json
+from synthdp.table.schema.kinds import are_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 
 
@@ -24,16 +24,6 @@ def public_schema(content: Any) -> tuple[OpenSchema, str]:
     >>> public_schema({"age": "integer"})[1], public_schema({"age": 85})[1]  # the latter: sizes of levels
     ('kinds', 'schema')
     """
-    if _are_kinds(content):
+    if are_kinds(content):
         return OpenSchema.from_kinds(content), "kinds"
     return OpenSchema.from_dict(content), "schema"
-
-
-def _are_kinds(content: Any) -> bool:
-    """Whether at least one value is a kind, and the others are one, or a size in its place."""
-    if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):
-        return False
-    named = [isinstance(value, str) or (isinstance(value, Mapping) and "type" in value) for value in content.values()]
-    return any(named) and all(
-        is_named or isinstance(value, int | float) for is_named, value in zip(named, content.values(), strict=True)
-    )

@@ -16,8 +16,7 @@ from synthdp.domain import Domain
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
-from synthdp.table.files.json_files import load_json
-from synthdp.table.files.writing import write_atomically
+from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.headers import check_names, listed
@@ -111,9 +110,7 @@ class Schema:
 
         Raises `DataFileError` if the file exists and ``force`` is not set, or cannot be written.
         """
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        with write_atomically(path, force=force) as stream:
-            stream.write(text.encode())
+        write_json(path, self.to_dict(), force=force)
 
     @property
     def names(self) -> tuple[str, ...]:

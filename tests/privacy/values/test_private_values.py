@@ -21,7 +21,7 @@ from helpers.values import (
 )
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.grid import LARGEST_POINT
+from synthdp.grid import MAX_POINT
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.unit import Adjacency
@@ -158,7 +158,7 @@ def test_a_bad_delta_costs_nothing_and_touches_nothing(delta):
     assert ledger.events == ()
 
 
-FAR = LARGEST_POINT
+FAR = MAX_POINT
 BAD_STARTS = [[1, 1], [2, 1], [FAR, -FAR - 2], [[1, 2]], np.arange(MAX_CELLS + 1)]  # the third differs by 2^63 + 2
 
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.errors import ParameterError, PrivacyError, SchemaError
-from synthdp.grid import LARGEST_POINT, Grid
+from synthdp.grid import MAX_POINT, Grid
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
 from synthdp.table.files.table_file import open_table
 from synthdp.table.records.codec import encode
@@ -45,11 +45,11 @@ def test_a_number_on_the_grid_is_its_own_point(points, decimals):
 def test_points_are_floors_or_the_nearest_within_a_hair(numbers, decimals):
     for number, point in zip(numbers, decimal_points(np.array(numbers), decimals).tolist(), strict=True):
         if math.isinf(number):
-            assert point == math.copysign(LARGEST_POINT, number)
+            assert point == math.copysign(MAX_POINT, number)
             continue
         exact = Fraction(number) * Fraction(10) ** decimals
-        if abs(exact) >= LARGEST_POINT:
-            assert abs(point) >= LARGEST_POINT * (1 - 1e-9)
+        if abs(exact) >= MAX_POINT:
+            assert abs(point) >= MAX_POINT * (1 - 1e-9)
         else:
             assert -2e-9 * abs(exact) <= exact - point < 1 + 2e-9 * abs(exact)
 
@@ -57,8 +57,8 @@ def test_points_are_floors_or_the_nearest_within_a_hair(numbers, decimals):
 @given(st.lists(FLOATS, min_size=1))
 def test_integers_are_floors(numbers):
     for number, point in zip(numbers, integer_points(np.array(numbers)).tolist(), strict=True):
-        inside = abs(number) < LARGEST_POINT
-        assert point == (math.floor(number) if inside else math.copysign(LARGEST_POINT, number))
+        inside = abs(number) < MAX_POINT
+        assert point == (math.floor(number) if inside else math.copysign(MAX_POINT, number))
 
 
 def written_decimals(number):
@@ -312,7 +312,7 @@ def test_numbers_are_counted_in_cells():
     assert counts_of(table, grid, [0, 29, 30]) == [3, 2, 1, 1, 4]
     assert counts_of(table, grid, []) == [3, 8]
     points, counts = table.source.frequencies(grid)
-    assert points.tolist() == [-LARGEST_POINT, -100, 12, 29, 30, 1234500, LARGEST_POINT]
+    assert points.tolist() == [-MAX_POINT, -100, 12, 29, 30, 1234500, MAX_POINT]
     assert counts.tolist() == [1, 1, 1, 1, 1, 1, 2]
     assert points.dtype == counts.dtype == np.int64
     assert counts_of(table, Grid(column="x", of="decimals"), [0, 1, 2, 3, 7]) == [3, 0, 5, 1, 1, 0, 1]
@@ -359,7 +359,7 @@ GRIDS = {
     "text": [({}, [])],
     "enum": [({}, []), ({}, [0, 1])],
     "boolean": [({}, []), ({}, [0, 1])],
-    "integer": [({}, []), ({}, [-5, 0, 3]), ({}, [-LARGEST_POINT, LARGEST_POINT])],
+    "integer": [({}, []), ({}, [-5, 0, 3]), ({}, [-MAX_POINT, MAX_POINT])],
     "number": [({"decimals": 2}, [-5, 0, 3]), ({"decimals": -2}, [0]), ({"of": "decimals"}, range(17)), ({}, [])],
     "year": [({}, range(1990, 2020))],
     "date": [({}, []), ({}, [0, 14000, 15000])],
