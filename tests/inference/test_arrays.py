@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.domain import Domain
@@ -35,6 +35,7 @@ def flat(domain, clique, row):
     return cell
 
 
+@settings(deadline=None)
 @given(tables(largest=300))
 def test_cells_are_flat_indices_whatever_the_types(table):
     domain, clique, rows = table
@@ -46,6 +47,7 @@ def test_cells_are_flat_indices_whatever_the_types(table):
     assert arrays.cell_numbers(domain, clique, chosen, len(rows), dtype=narrow).tolist() == numbers.tolist()
 
 
+@settings(deadline=None)
 @given(tables(largest=6), st.randoms(use_true_random=False))
 def test_counts_of_cells_are_sums_of_weights(table, random):
     domain, clique, rows = table
@@ -62,6 +64,7 @@ def test_counts_of_cells_are_sums_of_weights(table, random):
 
 
 @pytest.mark.parametrize("max_keys", [arrays.MAX_KEYS, 50])
+@settings(deadline=None)
 @given(table=tables(largest=1 << 31))
 def test_keys_sort_like_rows_however_large_the_domain(max_keys, table):
     domain, clique, rows = table
@@ -76,6 +79,7 @@ def test_keys_sort_like_rows_however_large_the_domain(max_keys, table):
     assert all(key < n_keys for key in keys.tolist())
 
 
+@settings(deadline=None)
 @given(tables(largest=1 << 31))
 def test_distinct_rows_are_sorted_and_counted(table):
     domain, _, rows = table

@@ -3,7 +3,7 @@
 from math import log, prod
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import domains
 
@@ -12,6 +12,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.trees.attribute_sets import AttributeSets, Folded
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_sets_say_what_sets_of_names_say(data):
     domain = data.draw(domains(largest=9, most=8))
@@ -28,6 +29,7 @@ def test_sets_say_what_sets_of_names_say(data):
     assert len(sets.weight) == len(sets.n_cells) == len(sets.bits) == len(sets.positions) == 0
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 255), max_size=20))
 def test_numbers_are_folded_over_the_members_from_the_start(queries):
     folded = Folded({1 << i: i + 2 for i in range(8)}, lambda left, right: left * right, 3)
