@@ -115,7 +115,7 @@ class Folded(dict[AttributeSet, int]):
     def __missing__(self, members: AttributeSet) -> int:
         rest = members & (members - 1)
         folded = self.get(rest)
-        if folded is not None and members:  # often the set less its lowest member is known
+        if folded is not None:  # often the set less its lowest member is known
             folded = self._fold(folded, self._values[members ^ rest])
         else:
             folded, rest = self._start, members
