@@ -31,7 +31,7 @@ DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"
 """Resolution of a field that names none, by type."""
 
 N_PROBES = 500
-"""A format is tried on this many moments between the bounds before it is accepted."""
+"""A format is tried on this many moments between the bounds, and the first ones: more than a year of days."""
 
 
 @final

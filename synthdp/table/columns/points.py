@@ -11,7 +11,7 @@ EXPONENTS = (-1024, 1023)
 """Lowest and highest exponent of a number; smaller numbers, and 0, have the lowest."""
 
 MAX_SHOWN_DECIMALS = 16
-"""Stands for every number of decimals above 15: floats do not hold more digits."""
+"""Stands for every number of decimals above 15: not all numbers of more digits are floats."""
 
 NEAR = 1e-9
 """A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths."""

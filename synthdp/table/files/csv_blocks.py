@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 2**23
-"""How much is read at a time."""
+"""How much is read at a time (8 MiB): the arrays that check a block take some ten times as much."""
 
 MAX_RECORD_BYTES = 2**26
-"""A record longer than this is taken for a quote that is never closed."""
+"""A record longer than this (64 MiB, eight blocks) is taken for a quote that is never closed."""
 
 _BOM = b"\xef\xbb\xbf"
 _COMMA, _LF, _CR, _QUOTE = b',\n\r"'

@@ -19,7 +19,7 @@ from synthdp.table.files.formats import STANDARD_STREAM, Format, file_format, im
 from synthdp.table.files.writing import reason
 
 BATCH_ROWS = 100_000
-"""Rows of a Parquet file that are read at a time."""
+"""Rows of a Parquet file that are read at a time: about as many as a block of CSV holds."""
 
 
 class TableFile(ABC):

@@ -13,7 +13,7 @@ TABLE_CELLS = 2**16
 A constant, and nothing that follows from the rows: which tables are counted is public.
 """
 
-_ONE = 2**32
+_ONE = 2**32  # above every sum of positions of attributes
 
 Axes: TypeAlias = tuple[int, ...]
 """Positions of attributes in the domain, in the order of an array's axes."""

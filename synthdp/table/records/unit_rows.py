@@ -16,8 +16,9 @@ from synthdp.table.columns.reading import canonical_text, in_utc, is_missing, pl
 from synthdp.table.records.vocabulary import Vocabulary
 
 KEY_CHARACTERS = 16
-"""Length of the key of the hash that orders a person's rows."""
+"""Length of the key of the hash that orders a person's rows: pandas' SipHash takes 16 bytes."""
 
+# the increment and the multipliers of SplitMix64 [Steele 14]
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from synthdp.errors import SchemaError
 
 MAX_NAMES_SHOWN = 8
-"""An error lists at most this many names."""
+"""An error lists at most this many names, so that it stays a line or two."""
 
 
 def check_names(header: Sequence[object], known: Sequence[str], *, besides: str | None = None) -> None:

@@ -34,6 +34,7 @@ DEFAULT_OTHER = "other"
 DEFAULT_MAX_LEVELS = 512
 """Most levels that a string column may get, if a field does not say."""
 
+# all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
 _DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
 
 

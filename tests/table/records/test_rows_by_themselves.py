@@ -36,6 +36,10 @@ REFUSALS = (ValueError, TypeError, OverflowError, NotImplementedError, Attribute
 """What pandas and pyarrow raise when they are asked for a column that they cannot make."""
 
 
+EXACT_TYPES = (bool, str, bytes, Decimal, Fraction, complex, dt.timedelta, np.timedelta64)
+"""Types that pandas may make others of; numbers and moments may change theirs and are read alike."""
+
+
 def arrow(values):
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(values, from_pandas=True)])))
 
@@ -115,7 +119,7 @@ def is_kept(series, row, value):
             return is_nothing(value) and is_nothing(held)
         if isinstance(held, np.generic):
             held = held.item() if not isinstance(held, np.datetime64 | np.timedelta64) else held
-        if any(isinstance(each, bool | str | bytes | Decimal | Fraction | complex) for each in (value, held)):
+        if any(isinstance(each, EXACT_TYPES) for each in (value, held)):
             return type(value) is type(held) and str(value) == str(held)
         if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
             return pd.Timestamp(value) == pd.Timestamp(held)
