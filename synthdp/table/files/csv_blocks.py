@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 2**23
-"""How much is read at a time (8 MiB): the arrays that check a block take some ten times as much."""
+"""How much is read at a time (8 MiB): what checks a block and parses it takes several times as much."""
 
 MAX_RECORD_BYTES = 2**26
 """A record longer than this (64 MiB, eight blocks) is taken for a quote that is never closed."""
