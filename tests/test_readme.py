@@ -73,6 +73,7 @@ def test_every_command_is_shown(command):
 @needs_pages
 def test_every_option_and_exit_code_that_readme_names_exists():
     text = PAGES[0].read_text(encoding="utf-8")
+    text = "\n".join(line for line in text.splitlines() if "benchmarks/" not in line)  # they have options of their own
     commands = [arguments[:2] if arguments[0] == "schema" else arguments[:1] for arguments in shell_commands()]
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))

@@ -24,18 +24,22 @@ _GRID_BITS = 80
 """A selection's epsilon is a multiple of 2^-80, so that its square is a short fraction."""
 
 
+def exact_fraction(number: Fraction | float) -> Fraction:
+    """The same number as a fraction of Python integers, which never round or overflow as numpy's do; -1 if infinite."""
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    return Fraction(float(number)) if isfinite(number) else Fraction(-1)
+
+
 def exact_rho(rho: Fraction | float) -> Fraction:
-    """The same number as a fraction of Python integers, which never round or overflow as numpy's do.
+    """A cost as an exact fraction.
 
     Raises
     ------
     ParameterError
         If it is not above 0 and at most 2^80.
     """
-    if isinstance(rho, Rational):
-        exact = Fraction(int(rho.numerator), int(rho.denominator))
-    else:
-        exact = Fraction(float(rho)) if isfinite(rho) else Fraction(0)
+    exact = exact_fraction(rho)
     if exact > MAX_RHO:
         raise ParameterError("rho is above 2^80; give a number above 0 and at most 2^80")
     if exact <= 0:

@@ -1,29 +1,25 @@
 """The ledger: the privacy filter that every event must pass before the records are touched."""
 
 from fractions import Fraction
-from math import isfinite, nextafter
-from numbers import Rational
+from math import nextafter
 from threading import Lock
 from typing import final
 
 from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, check_budget
-from synthdp.privacy.events import Event, exact_rho
+from synthdp.privacy.events import Event, exact_fraction, exact_rho
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 
 
 def exact_delta(delta: Fraction | float) -> Fraction:
-    """The same probability as a fraction of Python integers, which never round or overflow as numpy's do.
+    """A probability as an exact fraction.
 
     Raises
     ------
     ParameterError
         If it is not at least 0 and below 1.
     """
-    if isinstance(delta, Rational):
-        exact = Fraction(int(delta.numerator), int(delta.denominator))
-    else:
-        exact = Fraction(float(delta)) if isfinite(delta) else Fraction(-1)
+    exact = exact_fraction(delta)
     if not 0 <= exact < 1:
         raise ParameterError(f"delta is {delta}; give a number of at least 0 and below 1")
     return exact
@@ -75,8 +71,7 @@ class PrivacyLedger:
         unit_column: str | None = None,
         failure_delta: float = 0.0,
     ) -> None:
-        self._epsilon = float(epsilon)
-        self._delta = float(delta)
+        self._epsilon, self._delta = float(epsilon), float(delta)
         self._unit = PrivacyUnit(adjacency=adjacency, max_rows=max_rows_per_unit, column=unit_column)
         self._accounting = accounting
         check_budget(epsilon=self._epsilon, delta=self._delta)
@@ -87,8 +82,7 @@ class PrivacyLedger:
         rest = nextafter(self._delta - float(failure_delta), 0.0) if self._failure_delta else self._delta
         self._budget = accounting.rho(epsilon=self._epsilon, delta=rest)
         self._events: list[Event] = []
-        self._spent = Fraction(0)
-        self._failed = Fraction(0)
+        self._spent = self._failed = Fraction(0)
         self._lock = Lock()
 
     @property

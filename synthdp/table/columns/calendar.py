@@ -36,7 +36,7 @@ PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
 """The cyclical parts of a date and their levels."""
 
 MAX_PART_UNITS = 2**22
-"""A column that has parts spans at most so many hours, days or months (478 years of hours): a table has one entry each."""
+"""A column with parts spans at most so many hours, days or months (478 years of hours): a table has one entry each."""
 
 # the resolutions that can say a part, coarsest first; a week may lie in two months
 _CONSTANT_IN: dict[str, tuple[Resolution, ...]] = {
