@@ -34,8 +34,7 @@ from helpers.random_tables import (
 
 from synthdp.cli.main import run
 from synthdp.grid import Grid
-from synthdp.privacy import private_table
-from synthdp.privacy.values import private_values
+from synthdp.privacy import queryable
 from synthdp.release import release
 from synthdp.table.records import unit_rows as units
 
@@ -167,7 +166,7 @@ def run_cli(folder, content, monkeypatch, *more):
     Path("in.csv").write_bytes(content)
     Path("kinds.json").write_text(json_of(KINDS))
     frozen = Frozen(**QUIET[0])
-    for module in (private_values, private_table, release):
+    for module in (queryable, release):
         monkeypatch.setattr(module, "SystemRandomness", lambda: frozen)
     monkeypatch.setattr(units.secrets, "token_urlsafe", lambda _: KEY)
     named = ["--kinds", "kinds.json", "-o", "out.csv", "--epsilon", "0.1", "--delta", "1e-9", "--accounting", "gdp"]
