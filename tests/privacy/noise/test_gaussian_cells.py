@@ -126,6 +126,14 @@ def test_the_float_filter_is_right_far_from_its_margin_and_never_without_it():
             assert fast[i] == exact == (words[i] / 2**16 < limit)
 
 
+def test_cells_too_far_out_for_floating_point_are_decided_exactly():
+    """There gamma = 0.0146 is lost in rounding: a place would be kept that is dropped."""
+    variance, cell, place, word = Fraction(64**2), 10**9, 2**40, int(0.9925 * 2**16)
+    assert word / 2**16 > decimal_exp(gamma_of(variance, cell, Fraction(place, 2**64)))
+    found = noise._are_kept(variance, np.array([cell]), np.array([place], np.uint64), _word_then(word, ()))
+    assert found.tolist() == [False]
+
+
 def test_few_places_are_left_to_big_integers(monkeypatch):
     asked, exact = [], noise._is_kept
     monkeypatch.setattr(noise, "_is_kept", lambda *arguments: asked.append(1) or exact(*arguments))
