@@ -18,7 +18,8 @@ from synthdp.errors import SchemaError
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release import learnt_domain, release
+from synthdp.release import release
+from synthdp.table.files import json_files
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.held_table import HeldSource, HeldTable
 from synthdp.table.schema.open_column import OpenColumn
@@ -217,7 +218,7 @@ def test_a_disk_that_is_full_when_rows_are_written(place, spare, monkeypatch):
 
 def test_nowhere_to_keep_what_was_learnt(place, spare, monkeypatch):
     refusal = failing(None, OSError(errno.ENOSPC, CANARY), on=lambda *_: True)
-    monkeypatch.setattr(learnt_domain, "write_atomically", refusal)
+    monkeypatch.setattr(json_files, "write_atomically", refusal)
     monkeypatch.setattr(tempfile, "gettempdir", failing(None, FileNotFoundError(CANARY)))
     monkeypatch.setattr(PrivateTable, "measure", failing(None, KeyboardInterrupt()))
     outcome = invoke(*run_arguments())

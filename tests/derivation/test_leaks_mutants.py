@@ -149,7 +149,7 @@ def test_it_finds_the_mutant(mutate, odd, monkeypatch):
 
 
 def test_it_finds_a_bound_on_rows_that_is_not_kept(monkeypatch):
-    monkeypatch.setattr(UnitRows, "kept", lambda self: np.ones(len(self._ids.numbers()), dtype=bool))
+    monkeypatch.setattr(UnitRows, "kept", lambda self: np.ones(len(self._ids.rows.joined()), dtype=bool))
     frames = neighbours_by_person(9, {})
     one, other = runs_of(frames, frozen=QUIET[0], epsilon=0.2, **PERSONS)
     found = {what for what, *_ in sensitivity_violations(one.events, one.answers, other.answers)}

@@ -239,7 +239,7 @@ def is_missing(value: object) -> bool:
     """Whether a value is one of the ways that pandas and Python say "no value"."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
-    return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64) and bool(value != value)
+    return isinstance(value, float | complex | np.inexact | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
 def integers_of(values: Values, read: Callable[[object], int], unreadable: int) -> NDArray[np.int64]:
