@@ -142,7 +142,19 @@ def test_a_line_in_the_registry_makes_a_name(added, tmp_path, monkeypatch):
     [("mechanisms/test_mechanism_contract.py", "star"), ("inference/engines/test_every_engine.py", "raking")],
 )
 def test_the_contract_tests_run_over_what_the_registry_names(contract, name, added):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "registers", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "registers",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+    ]
     command += [str(ROOT / "tests" / contract), "-k", f"{name}- or {name}]"]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(added)}, capture_output=True, text=True, check=False

@@ -265,7 +265,7 @@ def test_the_kernel_needs_no_scipy():
         "gdp_rho(epsilon=1.0, delta=1e-9), zcdp_rho(epsilon=1.0, delta=1e-9)\n"
         "sys.exit('scipy' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0
 
 
 # What is refused

@@ -135,4 +135,4 @@ def test_dependence_is_symmetric_within_bounds_and_nought_where_there_is_none(co
 
 def test_networkx_is_loaded_only_for_a_graph():
     script = "import sys, synthdp.release.release, synthdp.cli.commands; sys.exit('networkx' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", script], check=False).returncode == 0

@@ -67,7 +67,7 @@ def float_exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Beyond 64 it is the value there.
 
-    exp(-y) for ``y = x / 256 <= 1/4`` by 12 terms of the Taylor series, then squared eight times. What is
+    exp(-y) for ``y = x / 256 <= 1/4`` by 13 terms of the Taylor series, then squared eight times. What is
     left out is below ``y^13 / 13! < 2^-58``. The steps of Horner's rule are at most 1; each errs by at
     most 2^-53, the rounding of its coefficient included, and by a quarter of the former step's error.
     So the sum, at least 3/4, is right within 2^-52 + 2^-58, or 2^-51.5 of itself. Squaring doubles this

@@ -5,7 +5,8 @@ of one; a value that cannot be read becomes NaN. And a value is read by itself: 
 becomes depends on that row and on the column's type, never on another row, or the sensitivity of
 every count would be wrong. So no table of other values, no cast of a whole column and no guess of
 a type by another library stands between a value and what is read, but for numpy's casts of
-numbers, numpy's sorting of numbers, and the dictionaries of Arrow, which tests hold to this rule.
+numbers, numpy's sorting of numbers, the dictionaries of Arrow and the dict of Python in `distinct`,
+which tests hold to this rule.
 """
 
 import math
@@ -57,7 +58,7 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
         return _objects([*objects_of(values), None]), codes if positions is None else np.append(positions, -1)[codes]
     if isinstance(dtype, pd.StringDtype) and dtype.storage != "python":
         positions, texts = pd.factorize(series)  # a dictionary of Arrow, which goes by bytes
-        return _objects([*texts, None]), positions
+        return _objects([*_texts(texts.array.__arrow_array__()), None]), positions
     if not isinstance(dtype, np.dtype) and _kind(dtype) == "b":
         found = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _objects([False, True, None]), np.nan_to_num(found, nan=-1).astype(np.intp)
@@ -114,9 +115,17 @@ def _of_arrow(array: Any) -> Values:
         return _of_arrow(array.cast(array.type.value_type))
     if types.is_date(array.type) or types.is_timestamp(array.type):
         return np.asarray(array.to_numpy())  # in UTC
+    if types.is_string(array.type) or types.is_large_string(array.type):
+        return _texts(array)
     if types.is_nested(array.type) or types.is_temporal(array.type):
         return _foreign(array.is_null().to_numpy())
     return _objects(array.to_pylist())
+
+
+def _texts(array: Any) -> NDArray[np.object_]:
+    """Texts of an Arrow array, each decoded by itself: Arrow lets anybody call bytes text that are no UTF-8."""
+    found = array.cast("large_binary").to_pylist()
+    return _objects(x if x is None else _attempt(bytes.decode, x, _FOREIGN) for x in found)
 
 
 def _foreign(is_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
@@ -134,10 +143,8 @@ def floats_of(values: Values) -> NDArray[np.float64]:
     >>> floats_of(np.array(["39", " 39.0", "1e400", "n/a", None, 39], dtype=object)).tolist()
     [39.0, 39.0, inf, nan, nan, 39.0]
     """
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
     if values.dtype != object:
-        return np.full(len(values), np.nan)
+        return values.astype(np.float64) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
     return np.fromiter(map(to_float, values), np.float64, len(values))
 
 
@@ -195,8 +202,7 @@ def _since_1970(moment: date) -> float:
     seconds = (moment.toordinal() - _EPOCH) * 86_400
     if isinstance(moment, datetime):
         seconds += moment.hour * 3600 + moment.minute * 60 + moment.second
-        offset = moment.utcoffset()
-        if offset is not None:
+        if (offset := moment.utcoffset()) is not None:
             seconds += (timedelta(microseconds=moment.microsecond) - offset) // timedelta(seconds=1)
     return float(seconds)
 
@@ -273,7 +279,4 @@ def canonical_text(value: object) -> str | None:
     >>> canonical_text(" 12"), canonical_text(12.0), canonical_text([12])
     ('12', '12', None)
     """
-    if type(value) is str:
-        return plain_text(value)
-    *_, text = (None, *map(plain_text, texts_of(value)))
-    return text
+    return plain_text(value) if type(value) is str else [None, *map(plain_text, texts_of(value))][-1]

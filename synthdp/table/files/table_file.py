@@ -112,7 +112,7 @@ class CsvFile(TableFile):
         return cast("BinaryIO", gzip.GzipFile(fileobj=self._raw)) if packed else self._raw
 
     def chunks(self) -> Iterator[pd.DataFrame]:
-        """The rows in chunks of about `csvblocks.BLOCK_BYTES`, as texts."""
+        """The rows in chunks of about `csv_blocks.BLOCK_BYTES`, as texts."""
         while True:
             with self._expected_failures():
                 block = next(self._blocks, None)

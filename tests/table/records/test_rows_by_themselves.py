@@ -322,3 +322,29 @@ def test_truth_values_are_the_same_whatever_pandas_made_of_them():
     for dtype in (object, bool, "boolean", "bool[pyarrow]", "category", "Sparse[bool]"):
         assert column.encode(pd.Series([True, True], dtype=dtype)).tolist() == [0, 0]
         assert person_of(pd.Series([True], dtype=dtype)) == "True"
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "str", "dictionary"])
+def test_text_that_is_no_utf_8_is_one_odd_value_among_others(kind):
+    """Arrow lets anybody call bytes text: a row of them is foreign, and the rows beside it stay what they are."""
+    content = [b"a", b"secret-\xff", b"\xed\xa0\x80", b"a"]
+    offsets = np.cumsum([0, *map(len, content)]).astype(np.int64 if kind == "large_string" else np.int32)
+    dtype = pa.large_string() if kind == "large_string" else pa.string()
+    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(content))]
+    array = pa.Array.from_buffers(dtype, len(content), buffers)
+    if kind == "dictionary":
+        array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), array)
+    held = pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+    series = pd.Series(pd.array(held, dtype=pd.StringDtype("pyarrow")) if kind == "str" else held)
+    column = CategoricalColumn(name="x", levels=("a", "secret"), other="else")
+    assert column.encode(series).tolist() == [0, 2, 2, 0]
+    assert [int(column.encode(series.iloc[[row]])[0]) for row in range(4)] == [0, 2, 2, 0]
+
+
+@pytest.mark.parametrize("level", ["0.0", "-0.0", "0"])
+def test_zeros_of_either_sign_are_one_value(level):
+    column = CategoricalColumn(name="x", levels=(level, "a"), other="else")
+    alone = [int(column.encode(objects([value]))[0]) for value in (0.0, -0.0)]
+    assert alone[0] == alone[1]
+    for values in ([0.0, -0.0], [-0.0, 0.0]):
+        assert column.encode(objects(values)).tolist() == alone
