@@ -83,14 +83,14 @@ def _without_empty_lists(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def are_kinds(content: Any) -> bool:
-    """Whether JSON values look like a kinds file: one kind at least, the others kinds, null, or sizes in their place.
+    """Whether JSON values look like a kinds file: one kind or null at least, the others sizes in their place.
 
-    >>> are_kinds({"age": "integer", "sex": 2}), are_kinds({"sex": 2}), are_kinds({"fields": []})
-    (True, False, False)
+    >>> [are_kinds(content) for content in ({"age": "integer", "sex": 2}, {"age": None}, {"sex": 2}, {"fields": []})]
+    [True, True, False, False]
     """
     if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):
         return False
     labels = [_label(kind) for kind in content.values()]
-    return any(isinstance(label, str) for label in labels) and all(
+    return any(label is None or isinstance(label, str) for label in labels) and all(
         label is None or isinstance(label, str | int | float) for label in labels
     )
