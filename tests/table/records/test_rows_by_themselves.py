@@ -334,8 +334,8 @@ def test_text_that_is_no_utf_8_is_one_odd_value_among_others(kind):
     array = pa.Array.from_buffers(dtype, len(content), buffers)
     if kind == "dictionary":
         array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), array)
-    held = pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
-    series = pd.Series(pd.array(held, dtype=pd.StringDtype("pyarrow")) if kind == "str" else held)
+    kept = pd.arrays.ArrowStringArray if kind == "str" else pd.arrays.ArrowExtensionArray
+    series = pd.Series(kept(pa.chunked_array([array])))
     column = CategoricalColumn(name="x", levels=("a", "secret"), other="else")
     assert column.encode(series).tolist() == [0, 2, 2, 0]
     assert [int(column.encode(series.iloc[[row]])[0]) for row in range(4)] == [0, 2, 2, 0]
