@@ -11,7 +11,6 @@ import tempfile
 import threading
 import time
 import warnings
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,6 @@ from synthdp.mechanisms import mst
 import synthdp
 from synthdp.cli import commands, rescue
 from synthdp.cli import main as cli
-from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import archive, release, synthesis
 from synthdp.table.files import writing
@@ -45,20 +43,6 @@ def place(tmp_path, monkeypatch):
     lay_out(folder)
     monkeypatch.chdir(folder)
     return folder
-
-
-@pytest.fixture
-def charged(monkeypatch):
-    """The cost of every event that the ledger let through."""
-    costs = []
-    charge = PrivacyLedger.charge
-
-    def watched(ledger, event):
-        charge(ledger, event)
-        costs.append(Fraction(event.rho))
-
-    monkeypatch.setattr(PrivacyLedger, "charge", watched)
-    return costs
 
 
 def assert_rescued(place, outcome, charged, *, folder=None):
@@ -381,15 +365,6 @@ def test_a_real_process_that_is_stopped_while_it_writes_keeps_what_was_paid_for(
 
 
 # ---- full disks
-
-
-@pytest.fixture
-def spare(tmp_path, monkeypatch):
-    """Where temporary files go."""
-    folder = tmp_path / "spare"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 @pytest.mark.parametrize("options", [(), ("--save", "m.synthdp")])

@@ -43,29 +43,6 @@ def place(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.fixture
-def charged(monkeypatch):
-    """The cost of every event that the ledger let through."""
-    costs = []
-    charge = PrivacyLedger.charge
-
-    def watched(ledger, event):
-        charge(ledger, event)
-        costs.append(event.rho)
-
-    monkeypatch.setattr(PrivacyLedger, "charge", watched)
-    return costs
-
-
-@pytest.fixture
-def spare(tmp_path, monkeypatch):
-    """Where temporary files go."""
-    folder = tmp_path / "spare"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
 def assert_learnt(outcome, path, charged, *, n_open):
     """The schema that was rescued declares all but ``n_open`` columns, and a run goes on from there."""
     assert f"; what was paid for is kept: the columns learnt so far are declared in the schema {path}\n" in outcome.err

@@ -6,13 +6,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.privacy import Seeded
 from synthdp.mechanisms.independent import Independent
 from synthdp.mechanisms.mst import MST
 
 import synthdp
 from synthdp.errors import ModelTooLargeError, ParameterError, SchemaError
 from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
-from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.registry import MECHANISMS, mechanism_named
 from synthdp.release.release import Release
 from synthdp.table.records.codec import encode
@@ -112,19 +112,6 @@ def test_certificate_says_what_a_release_must_say(synthesis):
     assert synthesis.certificate["guarantee"] == "(2, 1e-06)-differential privacy"
 
 
-class Predictable(Randomness):
-    """Bits from a seed: for this test, and for nobody's records."""
-
-    is_private = False
-    description = "NOT PRIVATE: a seeded generator, for tests"
-
-    def __init__(self, seed):
-        self._generator = np.random.default_rng(seed)
-
-    def random_bytes(self, n_bytes):
-        return self._generator.bytes(n_bytes)
-
-
 def release(frame, schema, *, seed, mechanism="mst"):
     public = Schema.from_dict(schema).reordered(frame.columns)
     run = Release(
@@ -134,7 +121,7 @@ def release(frame, schema, *, seed, mechanism="mst"):
         mechanism=mechanism,
         engine="graphical-model",
         adjacency="add-remove",
-        randomness=Predictable(seed),
+        randomness=Seeded(seed),
     )
     return run.of(CodedSource(encode(frame, public)))
 

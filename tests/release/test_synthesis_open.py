@@ -6,11 +6,11 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.derivation import budgets
 from synthdp.errors import DataFileError, ParameterError, SchemaError
-from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE
@@ -52,19 +52,6 @@ def people(n_rows=2000, seed=0):
     )
 
 
-class Predictable(Randomness):
-    """Bits from a seed: for these tests, and for nobody's records."""
-
-    is_private = False
-    description = "NOT PRIVATE: a seeded generator, for tests"
-
-    def __init__(self, seed):
-        self._generator = np.random.default_rng(seed)
-
-    def random_bytes(self, n_bytes):
-        return self._generator.bytes(n_bytes)
-
-
 def released(schema, rows, mechanism, seed):
     run = Release(
         schema=schema,
@@ -72,7 +59,7 @@ def released(schema, rows, mechanism, seed):
         delta=1e-6,
         mechanism=mechanism,
         adjacency="add-remove",
-        randomness=Predictable(seed),
+        randomness=Seeded(seed),
     )
     return run.of(rows)
 

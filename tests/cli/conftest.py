@@ -1,0 +1,31 @@
+"""What tests of failing runs watch: what was charged, and where temporary files go."""
+
+import tempfile
+from fractions import Fraction
+
+import pytest
+
+from synthdp.privacy.ledger import PrivacyLedger
+
+
+@pytest.fixture
+def charged(monkeypatch):
+    """The cost of every event that the ledger let through."""
+    costs = []
+    charge = PrivacyLedger.charge
+
+    def watched(ledger, event):
+        charge(ledger, event)
+        costs.append(Fraction(event.rho))
+
+    monkeypatch.setattr(PrivacyLedger, "charge", watched)
+    return costs
+
+
+@pytest.fixture
+def spare(tmp_path, monkeypatch):
+    """Where temporary files go."""
+    folder = tmp_path / "spare"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
