@@ -14,6 +14,7 @@ from typing import Protocol, final
 import numpy as np
 
 from synthdp.inference.arrays import Array, Axes
+from synthdp.inference.summation import summed, widened
 
 _MIN_NORMAL = np.finfo(np.float64).tiny
 """Numbers below it have lost digits."""
@@ -44,6 +45,9 @@ class Arithmetic(Protocol):
 
     def product(self, table: Array, message: Array) -> Array:
         """Cell by cell, with broadcasting."""
+
+    def multiply(self, table: Array, message: Array) -> None:
+        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the result."""
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0."""
@@ -77,7 +81,13 @@ class LinearArithmetic:
 
     def product(self, table: Array, message: Array) -> Array:
         """Cell by cell, with broadcasting."""
-        return table * message
+        if message.size > table.size:
+            table, message = message, table
+        return table * widened(message, table.shape)
+
+    def multiply(self, table: Array, message: Array) -> None:
+        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the result."""
+        np.multiply(table, widened(message, table.shape), out=table)
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0, and so is what underflowed."""
@@ -85,7 +95,7 @@ class LinearArithmetic:
 
     def summed(self, table: Array, axes: Axes) -> Array:
         """Sums over some axes."""
-        return np.asarray(np.add.reduce(table, axis=axes)) if axes else table
+        return summed(table, axes)
 
 
 @final
@@ -113,6 +123,10 @@ class LogArithmetic:
     def product(self, table: Array, message: Array) -> Array:
         """Cell by cell, with broadcasting."""
         return table + message
+
+    def multiply(self, table: Array, message: Array) -> None:
+        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the result."""
+        np.add(table, message, out=table)
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0."""

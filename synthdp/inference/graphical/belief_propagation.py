@@ -88,7 +88,7 @@ class BeliefPropagation:
             edge = self._edges[child - 1]
             wanted = arithmetic.summed(tables[edge.parent], edge.summed_down)
             correction = arithmetic.quotient(wanted, collected.pop()).reshape(edge.shape_in_child)
-            tables[child] = arithmetic.product(tables[child], correction)
+            arithmetic.multiply(tables[child], correction)
         return [arithmetic.to_linear(table) for table in tables]
 
     def _start(self, log_potentials: Sequence[Sequence[Array]], arithmetic: Arithmetic) -> list[list[Array]]:

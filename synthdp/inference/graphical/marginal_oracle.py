@@ -11,6 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.belief_propagation import BeliefPropagation
 from synthdp.inference.graphical.clique_groups import grouped
+from synthdp.inference.summation import summed, widened
 from synthdp.inference.trees.attribute_sets import AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree
 
@@ -71,9 +72,9 @@ class MarginalOracle:
         found: list[Array] = [np.empty(0)] * self._n_cliques
         for table, groups in zip(self.beliefs(log_potentials), self._groups, strict=True):
             for group in groups:
-                sums = _summed(table, group.place)
+                sums = summed(table, group.place.summed)
                 for i, place in group.members:
-                    found[i] = _summed(sums, place)
+                    found[i] = summed(sums, place.summed)
         return found
 
 
@@ -105,9 +106,5 @@ def _group_potential(group: _GroupPlan, log_potentials: Sequence[Array]) -> Arra
         return log_potentials[group.members[0][0]].reshape(group.place.shape)
     total = np.zeros(group.shape)
     for i, place in group.members:
-        np.add(total, log_potentials[i].reshape(place.shape), out=total)
+        np.add(total, widened(log_potentials[i].reshape(place.shape), group.shape), out=total)
     return total.reshape(group.place.shape)
-
-
-def _summed(table: Array, place: _Place) -> Array:
-    return np.asarray(np.add.reduce(table, axis=place.summed)) if place.summed else table
