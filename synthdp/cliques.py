@@ -1,11 +1,27 @@
 """Cliques: the sets of attributes whose marginals are selected, measured and modelled."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, groupby
 from typing import TypeAlias
+
+from synthdp.errors import ParameterError
 
 Clique: TypeAlias = tuple[str, ...]
 """Attribute names; the order is the order of the axes of the clique's marginal."""
+
+
+def distinct(names: Iterable[str]) -> Clique:
+    """The clique of some names; raises `ParameterError` if one repeats, or they are one bare text.
+
+    >>> distinct(["b", "a"])
+    ('b', 'a')
+    """
+    if isinstance(names, str):
+        raise ParameterError(f"clique {names!r} is a text; give a tuple of names, such as ({names!r},)")
+    clique = tuple(names)
+    if len(set(clique)) != len(clique):
+        raise ParameterError(f"clique {clique}: an attribute repeats; name each once")
+    return clique
 
 
 def maximal_cliques(cliques: Iterable[Clique]) -> list[Clique]:
@@ -18,9 +34,8 @@ def maximal_cliques(cliques: Iterable[Clique]) -> list[Clique]:
     for clique in cliques:
         first.setdefault(frozenset(clique), tuple(clique))
     kept: list[frozenset[str]] = []
-    for members in sorted(first, key=len, reverse=True):
-        if not any(members <= larger for larger in kept):
-            kept.append(members)
+    for _, alike in groupby(sorted(first, key=len, reverse=True), key=len):
+        kept += [members for members in alike if not any(members < larger for larger in kept)]
     chosen = set(kept)
     return [clique for members, clique in first.items() if members in chosen]
 

@@ -5,8 +5,9 @@ clique of the tree, the greedy choice takes most information first. For pairs of
 is the maximum-spanning tree of mutual information [Chow & Liu 1968].
 """
 
-from collections.abc import Iterable, Mapping
-from typing import final
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -66,32 +67,44 @@ class RegionTables:
         return apart + self.entropy(known, home) - self.entropy(known | new, home)
 
 
+class _Joint(NamedTuple):
+    """What a new clique of the tree shares with one that is there, what it adds, and how much that tells."""
+
+    gain: float
+    known: _Members
+    new: _Members
+
+
 def region_tree(tables: RegionTables) -> tuple[JunctionTree, list[Array]]:
     """The tree, and the marginal of each of its cliques."""
     domain = tables.domain
     cliques: list[_Members] = []
-    missing = set(domain.attributes)
+    missing = frozenset(domain.attributes)
+    joints = {region: _best_joint(tables, region, cliques, missing) for region in tables.tables if region}
     while missing:
-        known, new = _best_joint(tables, cliques, missing)
-        cliques.append(known | new)
-        missing -= new
+        best = _first_best(joints.values())
+        cliques.append(best.known | best.new)
+        missing -= best.new
+        # What others share with the new clique, they share with an earlier one.
+        for region in [region for region in joints if not best.new.isdisjoint(region)]:
+            if missing.isdisjoint(region):
+                del joints[region]
+            else:
+                joints[region] = _best_joint(tables, region, cliques, missing)
     kept = maximal_cliques(domain.canonical(clique) for clique in cliques)
     tree = JunctionTree.from_cliques(domain, kept)
     homes = {clique: tables.home(clique) for clique in tree.cliques}
     return tree, [tables.marginal(home, clique) for clique, home in homes.items() if home is not None]
 
 
-def _best_joint(tables: RegionTables, cliques: list[_Members], missing: set[str]) -> tuple[_Members, _Members]:
-    """What the next clique of the tree shares with one that is there, and what it adds."""
-    best: tuple[float, _Members, _Members] | None = None
-    for region in tables.tables:
-        new = missing.intersection(region)
-        if not new:
-            continue
-        rest = frozenset(region) - new
-        for known in dict.fromkeys([frozenset(), *(rest & clique for clique in cliques)]):
-            gain = tables.information(known, frozenset(new), region)
-            if best is None or gain > best[0] + ROUNDING:
-                best = (gain, known, frozenset(new))
-    assert best is not None  # each attribute is in some region
-    return best[1], best[2]
+def _best_joint(tables: RegionTables, region: Clique, cliques: Sequence[_Members], missing: _Members) -> _Joint:
+    """How a region with missing attributes is best joined to the tree."""
+    new = missing.intersection(region)
+    rest = frozenset(region) - new
+    shared = dict.fromkeys([frozenset(), *(rest & clique for clique in cliques)])
+    return _first_best(_Joint(tables.information(known, new, region), known, new) for known in shared)
+
+
+def _first_best(joints: Iterable[_Joint]) -> _Joint:
+    """The one of largest gain, the first one of those that are equal."""
+    return reduce(lambda best, joint: joint if joint.gain > best.gain + ROUNDING else best, joints)
