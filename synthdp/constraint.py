@@ -7,7 +7,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
+from synthdp.cliques import Clique, distinct
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 
@@ -24,7 +24,8 @@ class Constraint:
     clique
         The attributes, each once.
     allowed
-        Boolean array with one axis an attribute: which combinations are possible.
+        Boolean array with one axis an attribute: which combinations are possible. It is copied, and cannot
+        be changed afterwards.
 
     Raises
     ------
@@ -36,10 +37,11 @@ class Constraint:
     allowed: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "clique", tuple(self.clique))
+        object.__setattr__(self, "clique", distinct(self.clique))
         object.__setattr__(self, "allowed", np.array(self.allowed, dtype=np.bool_))
-        if len(set(self.clique)) != len(self.clique) or not self.clique:
-            raise ParameterError(f"constraint on {self.clique}: name one attribute or more, each once")
+        self.allowed.setflags(write=False)
+        if not self.clique:
+            raise ParameterError("constraint: it is on no attribute; name one or more, each once")
         if self.allowed.ndim != len(self.clique):
             raise ParameterError(f"constraint on {self.clique}: give one axis an attribute")
         if not self.allowed.any():

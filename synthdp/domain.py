@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
+from numbers import Integral
 from typing import Self, final
 
 from synthdp.cliques import Clique
@@ -19,12 +20,12 @@ class Domain:
     attributes
         Names, each once; their order is the order of axes and columns.
     shape
-        Number of levels of each attribute, at least 1.
+        Number of levels of each attribute, a whole number of at least 1.
 
     Raises
     ------
     ParameterError
-        If a name repeats, a size is below 1, or the lengths differ.
+        If a name repeats, a size is no whole number or below 1, or the lengths differ.
 
     >>> domain = Domain(("sex", "region"), (2, 5))
     >>> domain["region"], domain.size(), domain.size(("sex",))
@@ -35,8 +36,10 @@ class Domain:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.attributes, str):
+            raise ParameterError(f"domain: attributes is the text {self.attributes!r}; give a tuple of names")
         object.__setattr__(self, "attributes", tuple(self.attributes))
-        object.__setattr__(self, "shape", tuple(int(size) for size in self.shape))
+        object.__setattr__(self, "shape", tuple(self.shape))
         if len(self.attributes) != len(self.shape):
             raise ParameterError(
                 f"domain: {len(self.attributes)} attributes but {len(self.shape)} sizes; give one size each"
@@ -44,8 +47,11 @@ class Domain:
         if len(set(self.attributes)) != len(self.attributes):
             raise ParameterError(f"domain: attribute names repeat in {self.attributes}; name each attribute once")
         for name, size in zip(self.attributes, self.shape, strict=True):
+            if isinstance(size, bool) or not isinstance(size, Integral):
+                raise ParameterError(f"domain: attribute {name!r} has size {size!r}; give a whole number")
             if size < 1:
                 raise ParameterError(f"domain: attribute {name!r} has size {size}; it needs at least one level")
+        object.__setattr__(self, "shape", tuple(map(int, self.shape)))
 
     @classmethod
     def from_sizes(cls, sizes: Mapping[str, int]) -> Self:

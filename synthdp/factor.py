@@ -21,13 +21,21 @@ class Factor:
     domain
         The attributes, in the order of the axes.
     values
-        float64 array of shape ``domain.shape``.
+        float64 array of shape ``domain.shape``. One that may be written to is copied; the factor's own may not.
+
+    Raises
+    ------
+    ParameterError
+        If the shapes disagree.
     """
 
     domain: Domain
     values: NDArray[np.float64]
 
     def __post_init__(self) -> None:
+        if self.values.flags.writeable:
+            object.__setattr__(self, "values", self.values.copy())
+            self.values.setflags(write=False)
         if self.values.shape != self.domain.shape:
             raise ParameterError(
                 f"factor: values have shape {self.values.shape}, its domain has {self.domain.shape}; they must agree"

@@ -7,15 +7,18 @@ from typing import TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
+from synthdp.cliques import Clique, distinct
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 
 FloatArray = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
-MIN_STDDEV = 1e-100
-"""Smaller (and, inversely, larger) scales of noise would under- or overflow when squared."""
+MIN_STDDEV = 1e-9
+"""Least scale of noise, in records: what is known exactly needs none smaller, and its square stays far from 0."""
+
+MAX_COUNT = 2.0**60
+"""Largest count, negative counts and scales of noise likewise: the kernel's own answers end there."""
 
 
 @final
@@ -40,10 +43,15 @@ class Coarsening:
     groups: Mapping[str, NDArray[np.int64]]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", {name: np.array(groups, np.int64) for name, groups in self.groups.items()})
+        own = {}
         for name, groups in self.groups.items():
-            if groups.size == 0 or not np.array_equal(np.unique(groups), np.arange(groups.max() + 1)):
+            given = np.asarray(groups)
+            used = np.unique(given)
+            if given.dtype.kind not in "iu" or not used.size or not np.array_equal(used, np.arange(used.size)):
                 raise ParameterError(f"coarsening of {name!r}: groups must be numbered 0, 1, 2, ... without gaps")
+            own[name] = given.astype(np.int64)
+            own[name].setflags(write=False)
+        object.__setattr__(self, "groups", own)
 
     def domain(self, domain: Domain) -> Domain:
         """The domain after merging."""
@@ -72,18 +80,19 @@ class LinearMeasurement:
     Parameters
     ----------
     clique
-        The attributes, in the order of the axes of ``values``.
+        The attributes, each once, in the order of the axes of ``values``.
     values
-        Counts plus noise, one axis an attribute; may be negative.
+        Counts plus noise, integers or floats, one axis an attribute; may be negative, from -2^60 to 2^60 (1.15e18).
+        They are copied, and cannot be changed afterwards.
     stddev
-        Scale of the noise in counts (records), above 0: one number, or one a cell.
+        Scale of the noise in counts (records), 1e-9 to 2^60: one number, or one a cell, which are copied too.
     coarsening
         Public merging of levels that was applied before counting, if any.
 
     Raises
     ------
     ParameterError
-        If shapes disagree, or numbers are not finite or (``stddev``) not positive.
+        If an attribute repeats, shapes disagree, or numbers are of another kind, not finite or out of range.
     """
 
     clique: Clique
@@ -92,20 +101,40 @@ class LinearMeasurement:
     coarsening: Coarsening | None = None
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.values, dtype=np.float64)
-        object.__setattr__(self, "clique", tuple(self.clique))
+        object.__setattr__(self, "clique", distinct(self.clique))
+        values, stddev = self._own("values"), self._own("stddev")
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "stddev", stddev if stddev.ndim else float(stddev))
         if values.ndim != len(self.clique):
             raise ParameterError(
                 f"measurement of {self.clique}: values have {values.ndim} axes; give one axis an attribute"
             )
-        if np.ndim(self.stddev) and np.shape(self.stddev) != values.shape:
+        if stddev.ndim and stddev.shape != values.shape:
             raise ParameterError(f"measurement of {self.clique}: give one stddev, or one a cell")
-        stddev = np.asarray(self.stddev, dtype=np.float64)
-        if not np.all((stddev >= MIN_STDDEV) & (stddev <= 1 / MIN_STDDEV)):
-            raise ParameterError(f"measurement of {self.clique}: stddev must be above 0, 1e-100 to 1e100 records")
+        if not np.all((stddev >= MIN_STDDEV) & (stddev <= MAX_COUNT)):
+            raise ParameterError(
+                f"measurement of {self.clique}: stddev must be above 0, {MIN_STDDEV:g} to {MAX_COUNT:.3g} records"
+            )
         if not np.isfinite(values).all():
             raise ParameterError(f"measurement of {self.clique}: values hold nan or inf; give finite noisy counts")
+        if values.size and max(values.max(), -values.min()) > MAX_COUNT:
+            raise ParameterError(
+                f"measurement of {self.clique}: values lie beyond {MAX_COUNT:.3g}; counts must be within it"
+            )
+
+    def _own(self, name: str) -> FloatArray:
+        """A copy of the caller's numbers that nobody can write to."""
+        try:
+            given = np.asarray(getattr(self, name))
+        except ValueError:
+            raise ParameterError(f"measurement of {self.clique}: {name} are rows of several lengths") from None
+        if given.dtype.kind not in "iuf":
+            raise ParameterError(
+                f"measurement of {self.clique}: {name} are of type {given.dtype}; give integers or floats"
+            )
+        own = given.astype(np.float64)
+        own.setflags(write=False)
+        return own
 
     @property
     def variance(self) -> FloatArray:
@@ -121,11 +150,19 @@ class LinearMeasurement:
                 f"measurement of {self.clique}: values have shape {self.values.shape}, the domain asks for {expected}"
             )
 
+    def squeezed(self) -> "LinearMeasurement":
+        """The same information without attributes of one level (of a measurement that is not merged)."""
+        kept = tuple(name for name, size in zip(self.clique, self.values.shape, strict=True) if size > 1)
+        if len(kept) == len(self.clique):
+            return self
+        stddev = np.squeeze(self.stddev) if np.ndim(self.stddev) else self.stddev
+        return LinearMeasurement(kept, np.squeeze(self.values), stddev)
+
     def coarsened(self, coarsening: Coarsening) -> "LinearMeasurement":
         """The same information about merged levels (of a measurement that is not merged yet)."""
         values = coarsening.apply(self.clique, self.values)
         variance = coarsening.apply(self.clique, np.array(self.variance))
-        return LinearMeasurement(self.clique, values, np.sqrt(variance))
+        return LinearMeasurement(self.clique, values, np.minimum(np.sqrt(variance), MAX_COUNT))
 
 
 def combined_measurements(domain: Domain, measurements: Iterable[LinearMeasurement]) -> list[LinearMeasurement]:
@@ -150,7 +187,7 @@ def combined_measurements(domain: Domain, measurements: Iterable[LinearMeasureme
             values, weights = values + sums[clique][0], weights + sums[clique][1]
         sums[clique] = (values, weights)
     return [
-        LinearMeasurement(clique, values / weights, np.sqrt(1.0 / weights))
+        LinearMeasurement(clique, values / weights, np.maximum(np.sqrt(1.0 / weights), MIN_STDDEV))
         for clique, (values, weights) in sums.items()
     ]
 

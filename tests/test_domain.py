@@ -1,5 +1,6 @@
 """Domains: names and sizes."""
 
+import numpy as np
 import pytest
 
 from synthdp.domain import Domain
@@ -33,6 +34,12 @@ def test_domains_are_values():
     assert Domain(("a", "b"), (2, 3)) != Domain(("b", "a"), (3, 2))
 
 
+def test_sizes_may_be_numpy_integers_and_are_kept_as_plain_ones():
+    domain = Domain(("a", "b"), np.array([2, 3]))  # type: ignore[arg-type]
+    assert domain == Domain(("a", "b"), (np.uint8(2), np.int64(3)))
+    assert [type(size) for size in domain.shape] == [int, int]
+
+
 @pytest.mark.parametrize(
     ("names", "shape", "message"),
     [
@@ -40,6 +47,12 @@ def test_domains_are_values():
         (("a", "b", "a"), (2, 3, 2), "repeat"),
         (("a", "b"), (2, 0), "'b' has size 0"),
         (("a",), (-1,), "'a' has size -1"),
+        (("a", "b"), (2, 2.7), "'b' has size 2.7; give a whole number"),
+        (("a",), (2.0,), "'a' has size 2.0; give a whole number"),
+        (("a",), ("2",), "'a' has size '2'; give a whole number"),
+        (("a",), (True,), "'a' has size True; give a whole number"),
+        (("a",), (None,), "'a' has size None; give a whole number"),
+        ("ab", (2, 3), "attributes is the text 'ab'; give a tuple"),
     ],
 )
 def test_contradictions_are_refused(names, shape, message):

@@ -36,6 +36,16 @@ def test_values_of_another_shape_are_refused():
         Factor(Domain(("a", "b"), (2, 3)), np.zeros((3, 2)))
 
 
+def test_factors_own_their_numbers():
+    table = np.arange(6.0).reshape(2, 3)
+    factor = Factor(Domain(("a", "b"), (2, 3)), table)
+    table[0, 0] = 99.0
+    assert factor.values[0, 0] == 0.0
+    for values in (factor.values, factor.project(("b", "a")).values):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0, 0] = 1.0
+
+
 @pytest.mark.parametrize("clique", [("z",), ("a", "a")])
 def test_projections_on_no_clique_are_refused(clique):
     with pytest.raises(ParameterError, match=r"not in the domain|repeat"):

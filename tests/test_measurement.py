@@ -1,5 +1,7 @@
 """Coarsening and measurements: against brute force, least squares and the definition."""
 
+from math import sqrt
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.measurement import Coarsening, LinearMeasurement, combined_measurements, estimate_total
+from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
 
@@ -67,6 +70,21 @@ def test_groups_with_gaps_are_refused(groups):
         Coarsening({"a": np.array(groups, dtype=int)})
 
 
+@pytest.mark.parametrize("groups", [[0.0, 1.0], [0.5, 1.5], [False, True], ["0", "1"], [0, 1, 10**15]])
+def test_groups_are_whole_numbers(groups):
+    with pytest.raises(ParameterError, match="'a': groups must be numbered"):
+        Coarsening({"a": np.array(groups)})
+
+
+def test_coarsenings_own_their_groups():
+    groups = np.array([0, 1, 1])
+    coarsening = Coarsening({"a": groups})
+    groups[0] = 1
+    assert coarsening.groups["a"].tolist() == [0, 1, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        coarsening.groups["a"][0] = 1
+
+
 def test_coarsenings_of_another_domain_are_refused():
     with pytest.raises(ParameterError, match="one group for each of its 4 levels"):
         Coarsening({"a": np.array([0, 1])}).domain(DOMAIN)
@@ -86,11 +104,53 @@ def test_coarsenings_of_another_domain_are_refused():
         (("a",), np.zeros(4), np.array([1.0, 1.0, 0.0, 1.0]), "must be above 0"),
         (("a",), np.array([1.0, np.nan, 0.0, 0.0]), 1.0, "nan or inf"),
         (("a",), np.array([1.0, np.inf, 0.0, 0.0]), 1.0, "nan or inf"),
+        (("a",), np.zeros(4), 1e-10, "must be above 0, 1e-09 to 1.15e.18"),
+        (("a",), np.zeros(4), np.array([1.0, 1e19, 1.0, 1.0]), "must be above 0, 1e-09 to 1.15e.18"),
+        (("a",), np.array([0.0, 2e18, 0.0, 0.0]), 1.0, "values lie beyond 1.15e.18"),
+        (("a",), np.array([0.0, -1e308, 0.0, 0.0]), 1.0, "values lie beyond 1.15e.18"),
+        (("a",), np.array([1.0 + 2.0j, 0.0, 0.0, 0.0]), 1.0, "values are of type complex128; give integers or floats"),
+        (("a",), np.zeros(4), 1.0 + 0.0j, "stddev are of type complex128"),
+        (("a",), np.array([True, False, True, True]), 1.0, "values are of type bool"),
+        (("a",), np.zeros(4), True, "stddev are of type bool"),
+        (("a",), np.array([1.0, 2.0, None, 3.0]), 1.0, "values are of type object"),
+        (("a",), ["1", "2", "3", "4"], 1.0, "values are of type <U1"),
+        (("a", "b"), [[1.0, 2.0], [3.0]], 1.0, "values are rows of several lengths"),
+        ("ab", np.zeros((4, 3)), 1.0, "clique 'ab' is a text; give a tuple of names"),
+        (("b", "b"), np.zeros((3, 3)), 1.0, r"clique \('b', 'b'\): an attribute repeats"),
     ],
 )
 def test_malformed_measurements_are_refused(clique, values, stddev, message):
     with pytest.raises(ParameterError, match=message):
         LinearMeasurement(clique, values, stddev)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.uint8])
+def test_measurements_own_their_numbers(kind):
+    values, stddev = np.array([1, 2, 3, 4], dtype=kind), np.ones(4)
+    measurement = LinearMeasurement(("a",), values, stddev)
+    values[0] = stddev[0] = 99
+    assert measurement.values.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert measurement.variance.tolist() == [1.0] * 4
+    for own in (measurement.values, measurement.stddev, measurement.variance):
+        with pytest.raises(ValueError, match="read-only"):
+            own[0] = 0.0
+
+
+def test_what_the_kernel_can_answer_is_a_measurement():
+    """Its noise is between a rounding's, 0.29, and 2^50; its counts end at 2^60."""
+    largest = LinearMeasurement(("a",), np.full(4, 2**60), sqrt(MAX_SIGMA_SQUARED + 1 / 12))
+    assert largest.values.tolist() == [2.0**60] * 4
+    assert largest.stddev == 2.0**50
+    noisiest = LinearMeasurement(("a",), np.zeros(4), 2.0**60).coarsened(Coarsening({"a": np.array([0, 0, 0, 1])}))
+    assert noisiest.stddev.tolist() == [2.0**60, 2.0**60]
+
+
+def test_exact_repeats_stay_measurements():
+    """Their mean is a little more exact than any measurement may say, and says as much as it may."""
+    repeats = [LinearMeasurement(("c",), np.array([v, 1.0]), 1e-9) for v in (2.0, 3.0, 4.0)]
+    (mean,) = combined_measurements(DOMAIN, repeats)
+    np.testing.assert_allclose(mean.values, [3.0, 1.0])
+    assert mean.stddev.tolist() == [1e-9, 1e-9]
 
 
 def test_measurements_that_do_not_fit_the_domain_are_refused():

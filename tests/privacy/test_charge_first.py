@@ -166,6 +166,7 @@ def test_a_coarsening_changed_behind_our_back_is_refused():
     coarsening = Coarsening({"a": groups})
     groups[1] = 2  # no effect: the groups were copied
     assert coarsening.groups["a"].tolist() == [0, 1, 2]
+    coarsening.groups["a"].setflags(write=True)
     coarsening.groups["a"][1] = 2
     table = untouchable()
     with pytest.raises(ParameterError, match="gaps"):
@@ -197,6 +198,7 @@ def test_a_scores_coarsening_changed_behind_our_back_is_refused():
     """As for measurements: with a gap in the groups the error could move by 2."""
     coarsening = Coarsening({"a": np.array([0, 1, 2])})
     score = MarginalL1Error({("a",): np.zeros(3)}, coarsening)
+    coarsening.groups["a"].setflags(write=True)
     coarsening.groups["a"][1] = 2
     table = untouchable()
     for ask in (table.select, table.scores):
