@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from synthdp.errors import (
         BudgetExceededError,
         DataFileError,
+        FitWarning,
         MissingExtraError,
         ModelTooLargeError,
         ParameterError,
@@ -38,6 +39,7 @@ __all__ = [
     "DataFileError",
     "Domain",
     "Factor",
+    "FitWarning",
     "LinearMeasurement",
     "MissingExtraError",
     "ModelTooLargeError",

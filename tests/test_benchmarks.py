@@ -90,6 +90,7 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path):
         ),
         ("scale.py --columns 6 --rows 1000", "planted"),
         ("inference/tree_growth.py --problems Adult", "cover ms"),
+        ("inference/random_problems.py --problems 7 --cells 40", "optimal"),
         pytest.param("inference/queries.py --cells 20000 --seeds 1 --repeats 1", "single", marks=needs_data),
     ],
 )

@@ -84,7 +84,7 @@ def _model(options: argparse.Namespace, seed: int) -> MarkovRandomField:
     pairs = [(domain.attributes[firsts[i]], domain.attributes[seconds[i]]) for i in chosen]
     potentials = {pair: generator.normal(size=domain.project(pair).shape) for pair in pairs}
     tree = JunctionTree.covering(domain, pairs)
-    status = FitStatus(converged=True, n_iterations=0, loss=0.0)
+    status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=float(options.rows), status=status)
 
 

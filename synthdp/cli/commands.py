@@ -15,7 +15,8 @@ from synthdp.cli.status_line import StatusLine
 from synthdp.errors import DataFileError, ParameterError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
-from synthdp.release.certificate import cautions
+from synthdp.inference.requests import most_rows
+from synthdp.release.certificate import cautions, fit_cautions
 from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
@@ -32,7 +33,7 @@ CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
 
 MAX_ROWS = 10**12
-"""More rows than this are a slip of the finger."""
+"""More records than this in a table are a slip of the finger."""
 
 MAX_DEFAULT_ROWS = 10**8
 """If the noisy number of records is above this, most likely the noise is: it is not used unasked."""
@@ -47,6 +48,8 @@ def run_command(options: argparse.Namespace) -> None:
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
     with StatusLine(sys.stderr) as status, open_table(options.input) as table:
         schema = schema.reordered(table.names, unit=unit)
+        # What its columns can take is not all known yet; a byte for each is the least.
+        _check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         release = Release(
             schema=schema,
             epsilon=options.epsilon,
@@ -78,7 +81,7 @@ def run_command(options: argparse.Namespace) -> None:
                 synthesis.schema.save(options.save_schema, force=options.force)
             _write_sample(synthesis, options, status)
     _announce(synthesis, options)
-    _caution(synthesis.certificate, options)
+    _caution(_news(synthesis.certificate, options), options)
 
 
 def sample_command(options: argparse.Namespace) -> None:
@@ -88,6 +91,7 @@ def sample_command(options: argparse.Namespace) -> None:
     with StatusLine(sys.stderr) as status:
         _write_sample(synthesis, options, status)
     _announce(synthesis, options)
+    _caution(fit_cautions(synthesis.fitted), options)
 
 
 def show_command(options: argparse.Namespace) -> None:
@@ -109,7 +113,7 @@ def draft_command(options: argparse.Namespace) -> None:
 
 def check_command(options: argparse.Namespace) -> None:
     """``synthdp schema check``: opens nothing but the schema."""
-    _check_rows(options.rows, least=1)
+    _check_rows(options.rows, least=1, most=MAX_ROWS)
     content, text = describe_check(
         options.schema,
         epsilon=options.epsilon,
@@ -166,7 +170,7 @@ def _print(text: str) -> None:
 
 def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
     """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
-    _check_rows(options.rows, least=0)
+    _check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     file_format(options.output)
@@ -182,9 +186,9 @@ def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save
         check_writable(output, force=options.force)
 
 
-def _check_rows(rows: int | None, *, least: int) -> None:
-    if rows is not None and not least <= rows <= MAX_ROWS:
-        raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {MAX_ROWS}")
+def _check_rows(rows: int | None, *, least: int, most: int) -> None:
+    if rows is not None and not least <= rows <= most:
+        raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {most}")
 
 
 def _check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
@@ -221,15 +225,16 @@ def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
 
 
-def _caution(certificate: Mapping[str, Any], options: argparse.Namespace) -> None:
-    """Say what the release itself found out that its user should know, a line each, on a terminal or not.
+def _news(certificate: Mapping[str, Any], options: argparse.Namespace) -> list[str]:
+    """The cautions, but for what follows from epsilon and delta: a person just typed them."""
+    known = cautions(epsilon=options.epsilon, delta=options.delta)
+    return [caution for caution in certificate["cautions"] if caution not in known]
 
-    What follows from epsilon and delta alone is not repeated to the person who just typed them; and
-    where JSON is printed, or the certificate itself, the cautions are in it.
+
+def _caution(found: Iterable[str], options: argparse.Namespace) -> None:
+    """Say what was found out that the user should know, a line each, on a terminal or not.
+
+    Where JSON is printed, or the certificate itself, the cautions are in it.
     """
-    if options.json or options.output == STANDARD_STREAM:
-        return
-    known = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
-    for caution in certificate["cautions"]:
-        if caution not in known:
-            sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")
+    for caution in () if options.json or options.output == STANDARD_STREAM else found:
+        sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")

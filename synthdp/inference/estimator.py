@@ -1,14 +1,24 @@
 """The interface of engines: an Estimator fits a model to noisy marginals."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Self, TypeVar
+
+import numpy as np
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.inference.model import Model, Progress
+from synthdp.errors import FitWarning, ParameterError
+from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.measurement import Coarsening, LinearMeasurement
+
+MAX_RATIO = 1e9
+"""Of the largest to the smallest scale of noise in one fit: squared, beside each other, more would be lost in rounding.
+
+A count that is known exactly has to be told with noise, but a billionth of the others' is enough.
+"""
 
 
 class Estimator(ABC):
@@ -62,10 +72,33 @@ class Estimator(ABC):
         ------
         ParameterError
             If there are no measurements, or one or a constraint does not fit the domain, or the
-            constraints together rule out everything.
+            constraints together rule out everything, or scales of noise are more than 1e9-fold apart.
         ModelTooLargeError
             If the model would need more cells than the engine may use.
         """
+
+
+def concluded(engine: str, status: FitStatus, *, wanted: Ending = "optimal") -> FitStatus:
+    """The status of a fit, with a caution, and a `FitWarning`, if the fit did not end as the engine's should.
+
+    Parameters
+    ----------
+    engine
+        Its name.
+    status
+        How the fit ended.
+    wanted
+        How fits of this engine end, unless something prevents it.
+    """
+    if status.ended in ("optimal", wanted):
+        return status
+    end = "stalled" if status.ended == "stalled" else "was stopped"
+    caution = (
+        f"the fit ({engine}) {end} after {status.n_iterations} iterations, short of the least loss: tables may follow "
+        "the measurements less closely than their noise allows; allow more iterations or use another engine"
+    )
+    warnings.warn(caution, FitWarning, stacklevel=3)
+    return replace(status, caution=caution)
 
 
 _Kind = TypeVar("_Kind", bound=Model)
@@ -89,7 +122,10 @@ def check_warm_start(warm_start: Model | None, kind: type[_Kind], domain: Domain
 def check_problem(
     domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
 ) -> None:
-    """Raise `ParameterError` unless there are measurements, all fit, and none is coarsened."""
+    """Raise `ParameterError` unless there are measurements, all fit, and none is coarsened.
+
+    Scales of noise may be up to `MAX_RATIO` apart, those of totals further.
+    """
     if len(domain) == 0:
         raise ParameterError("domain: it has no attributes; give at least one")
     if not measurements:
@@ -100,3 +136,12 @@ def check_problem(
         measurement.check_fits(domain)
     for constraint in constraints:
         constraint.check_fits(domain)
+    # A table of one cell tells the total, which is settled before the fit.
+    scales = [np.asarray(measurement.stddev) for measurement in measurements if measurement.values.size > 1]
+    least = min((float(scale.min()) for scale in scales), default=1.0)
+    largest = max((float(scale.max()) for scale in scales), default=1.0)
+    if largest > MAX_RATIO * least:
+        raise ParameterError(
+            f"measurements: scales of noise from {least:.3g} to {largest:.3g} records are more than "
+            f"{MAX_RATIO:g}-fold apart; give the most exact ones a larger stddev, or leave out the noisiest"
+        )

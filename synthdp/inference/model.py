@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self, TypedDict, cast, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,34 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arrays import Array, Codes
+from synthdp.inference.requests import check_cliques, check_rows
 
 Progress = Callable[[int, int], None]
+Ending: TypeAlias = Literal["optimal", "stalled", "stopped"]
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class FitStatus:
-    """How a fit ended: whether the stopping rule was met, after how many iterations, at which loss."""
+    """How a fit ended, after how many iterations, at which loss.
 
-    converged: bool
+    Parameters
+    ----------
+    ended
+        "optimal": at the least loss, to the engine's tolerance. "stalled": where further iterations gain
+        next to nothing, though there may be a better fit elsewhere. "stopped": at the limit of iterations.
+    n_iterations
+        Number of iterations.
+    loss
+        Half the sum of squared distances to the measured counts, each in units of its noise.
+    caution
+        What users should know if the engine did not end as it should; empty if it did.
+    """
+
+    ended: Ending
     n_iterations: int
     loss: float
+    caution: str = ""
 
 
 @final
@@ -83,12 +99,27 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If an attribute is unknown or repeats.
+            If an attribute is unknown or repeats, or there are more than 32.
+        ModelTooLargeError
+            If the marginal, or a table on the way to it, has more than 2^27 cells (1 GiB); that is
+            known before any of it is made.
         """
 
     def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
-        """Many marginals, in the order of ``cliques``; models that can share work between them do."""
-        return [self.marginal(clique) for clique in cliques]
+        """Many marginals, in the order of ``cliques``; models that can share work between them do.
+
+        Raises
+        ------
+        ParameterError, ModelTooLargeError
+            As `marginal` does for one of them, and if they have more than 2^30 cells together (8 GiB).
+        """
+        return [self.marginal(clique) for clique in check_cliques(self._domain, cliques)]
+
+    def _in_counts(self, clique: Clique, shares: Array) -> Factor:
+        """A marginal in shares as one in counts, which are numbers of its own."""
+        counts = np.asarray(shares * self._total)
+        counts.setflags(write=False)  # so that the factor need not copy them
+        return Factor(self._domain.project(clique), counts)
 
     @abstractmethod
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
@@ -104,6 +135,12 @@ class Model(ABC):
             True: randomised rounding, which keeps the marginals of the table closer to the model's
             than chance would: within about one count a cell for each step of the draw. False:
             independent draws.
+
+        Raises
+        ------
+        ParameterError
+            If ``n_rows`` or ``seed`` is no whole number of at least 0, or rows of so many attributes
+            would take more than 64 GiB: 30 bytes a row and one, two or four a code.
         """
 
     @abstractmethod
@@ -122,8 +159,9 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If ``given`` does not fit the domain, or a record contradicts the constraints; for a
-            Markov random field also if a record has probability 0.
+            If ``given`` does not fit the domain, or a record contradicts the constraints, which are
+            named. That the model has no such record is no reason: it is completed by what comes nearest.
+            See `sample` for what numbers of rows and seeds may be.
         """
 
     @abstractmethod
@@ -143,7 +181,8 @@ class Model(ABC):
         Raises
         ------
         ParameterError
-            If the slice does not fit the domain, or has probability 0 under the model.
+            If the slice does not fit the domain, or contradicts the constraints, which are named. See
+            `sample` for what ``n_rows`` and ``seed`` may be.
         """
 
     @abstractmethod
@@ -156,8 +195,11 @@ class Model(ABC):
 
     @staticmethod
     def _fit_from_state(state: Mapping[str, object]) -> Fit:
-        """The inverse of `_fit_to_state`."""
-        status = FitStatus(**cast("dict[str, Any]", state["status"]))  # of a forged file the keys are refused
+        """The inverse of `_fit_to_state`; earlier versions only told whether the stopping rule had been met."""
+        known = dict(cast("dict[str, Any]", state["status"]))
+        if "converged" in known:
+            known["ended"] = "stalled" if known.pop("converged") else "stopped"
+        status = FitStatus(**known)  # of a forged file the keys are refused
         return {"total": float(cast("float", state["total"])), "status": status}
 
     @classmethod
@@ -166,17 +208,12 @@ class Model(ABC):
         """Rebuild a saved model over ``domain``."""
 
 
-def check_sample_size(n_rows: int) -> None:
-    """Raise `ParameterError` unless ``n_rows`` is a number of rows."""
-    if n_rows < 0:
-        raise ParameterError(f"n_rows is {n_rows}; give 0 or more")
-
-
 def check_given(domain: Domain, given: Mapping[str, NDArray[np.integer]]) -> None:
-    """Raise `ParameterError` unless there are columns of codes of attributes, of one length."""
-    if not check_clique(domain, tuple(given)):
+    """Raise `ParameterError` unless there are columns of codes of attributes, of one length, and not too many rows."""
+    if not given:
         raise ParameterError("given: it has no columns; give at least one, or sample without it")
     check_columns(domain.project(tuple(given)), list(given.values()), what="given")
+    check_rows(domain, len(next(iter(given.values()))))
 
 
 def check_columns(domain: Domain, columns: Sequence[NDArray[np.integer]], *, what: str = "columns") -> None:
@@ -193,7 +230,7 @@ def check_columns(domain: Domain, columns: Sequence[NDArray[np.integer]], *, wha
 def check_slice(domain: Domain, wanted: Mapping[str, Wanted]) -> dict[str, Array]:
     """How much each level is wanted, as weights of at most 1; raises `ParameterError` if they do not fit."""
     checked = {}
-    for name in check_clique(domain, tuple(wanted)):
+    for name in domain.project(wanted).attributes:
         weights = np.asarray(wanted[name], dtype=np.float64)
         if weights.shape != (domain[name],) or not (weights >= 0).all() or not np.isfinite(weights).all():
             raise ParameterError(f"where: {name!r} has {domain[name]} levels; give each a boolean or a weight from 0")
@@ -201,12 +238,3 @@ def check_slice(domain: Domain, wanted: Mapping[str, Wanted]) -> dict[str, Array
             raise ParameterError(f"where: no level of {name!r} is wanted; allow at least one")
         checked[name] = weights / weights.max()
     return checked
-
-
-def check_clique(domain: Domain, clique: Sequence[str]) -> Clique:
-    """The clique as a tuple; raises `ParameterError` if an attribute is unknown or repeats."""
-    names = tuple(clique)
-    if len(set(names)) != len(names):
-        raise ParameterError(f"clique {names}: an attribute repeats; name each attribute once")
-    domain.project(names)
-    return names

@@ -203,7 +203,8 @@ def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: f
     tolerance
         Stop when each marginal is off by less than this in total variation.
     max_rounds
-        Stop after this many rounds in any case: marginals that no table has have no solution.
+        Stop after this many rounds in any case: marginals that no table has have no solution. Where they
+        contradict each other so far that no cell is left, the start is the answer.
     """
     table = start
     for _ in range(max_rounds):
@@ -216,4 +217,5 @@ def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: f
             table = table * np.divide(goal, present, out=np.zeros_like(goal), where=present > 0)
         if worst <= tolerance:
             break
-    return np.asarray(table / table.sum())
+    left = float(table.sum())
+    return np.asarray(table / left) if left > 0 else start

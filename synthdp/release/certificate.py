@@ -124,8 +124,15 @@ def fit_facts(
 def _fit_status(model: Model | None) -> dict[str, object]:
     """How the fit ended, and which engine was chosen if that was left open."""
     if model is None:
-        return {"converged": False}
-    return asdict(model.status) | ({"choice": model.choice} if model.choice else {})
+        return {}
+    status = asdict(model.status)
+    del status["caution"]  # it is among the certificate's
+    return status | ({"choice": model.choice} if model.choice else {})
+
+
+def fit_cautions(model: Model | None) -> list[str]:
+    """What users should know of a fit that did not end as its engine's do; none if it did."""
+    return [model.status.caution] if model is not None and model.status.caution else []
 
 
 def unfinished_facts() -> dict[str, object]:

@@ -14,8 +14,9 @@ from synthdp.errors import ParameterError, SchemaError
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
-from synthdp.measurement import MIN_STDDEV, LinearMeasurement
-from synthdp.release.certificate import fit_facts
+from synthdp.inference.model import Model
+from synthdp.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
+from synthdp.release.certificate import fit_cautions, fit_facts
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
 from synthdp.release.synthesis import Synthesis
@@ -87,7 +88,7 @@ def from_measurements(
         raise ParameterError(f"measurements is a {type(measurements).__name__}; give a list of them")
     released = [_measurement(given, number, public) for number, given in enumerate(measurements)]
     model = estimate_refined(fitter, public.domain, released, constraints=public.constraints)
-    certificate = _certificate(released, fit_facts(public, fitter, model))
+    certificate = _certificate(released, model, fit_facts(public, fitter, model))
     return Synthesis(schema=public, measurements=released, model=model, certificate=certificate)
 
 
@@ -110,7 +111,7 @@ def _measurement(given: object, number: int, schema: Schema) -> LinearMeasuremen
             way_out = "give a LinearMeasurement or a pair (counts, stddev), counts a DataFrame or Series"
             raise ParameterError(f"{name} is a {type(given).__name__} of another kind; {way_out}")
     scale = float(stddev) if isinstance(stddev, Real) and not isinstance(stddev, bool) else np.nan
-    if not MIN_STDDEV <= scale <= 1 / MIN_STDDEV:
+    if not MIN_STDDEV <= scale <= MAX_COUNT:
         raise ParameterError(f"{name}: stddev is {stddev!r}; give the scale of its noise in records, above 0")
     levels, values = _split(counts, name)
     codes = {column: _codes(level, name, schema) for column, level in levels.items()}
@@ -192,14 +193,16 @@ def _cells(
     return cells
 
 
-def _certificate(measurements: Sequence[LinearMeasurement], facts: Mapping[str, object]) -> dict[str, object]:
+def _certificate(
+    measurements: Sequence[LinearMeasurement], model: Model, facts: Mapping[str, object]
+) -> dict[str, object]:
     """What can be said without knowing how the measurements were made, as plain JSON values."""
     unit = ("adjacency", "unit_of_privacy", "max_rows_per_unit")
     unknown = ("is_private", "epsilon", "delta", *unit, "accounting", "noise", "mechanism")
     return {
         "guarantee": GUARANTEE,
         **dict.fromkeys(unknown),
-        "cautions": [],
+        "cautions": fit_cautions(model),
         **facts,
         "measurements": [{"columns": list(m.clique), "stddev": _scale(m)} for m in measurements],
         "events": [],

@@ -20,7 +20,7 @@ from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.certificate import fit_facts, mechanism_facts, privacy_certificate, unfinished_facts
+from synthdp.release.certificate import fit_cautions, fit_facts, mechanism_facts, privacy_certificate, unfinished_facts
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import engine_named, mechanism_named
@@ -193,8 +193,8 @@ class Release:
 
     def _certificate(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
         bits = SystemRandomness() if self._randomness is None else self._randomness
-        facts = self._public_facts(schema, model)
-        return privacy_certificate(ledger=self._ledger, randomness=bits, release=facts, findings=self._findings)
+        facts, findings = self._public_facts(schema, model), [*self._findings, *fit_cautions(model)]
+        return privacy_certificate(ledger=self._ledger, randomness=bits, release=facts, findings=findings)
 
     def _public_facts(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
         wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}

@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, SchemaError
+from synthdp.errors import ModelTooLargeError, ParameterError, SchemaError
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.model import Model
+from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement
 from synthdp.release import archive
+from synthdp.release.certificate import fit_cautions
 from synthdp.release.registry import engine_named
 from synthdp.release.structure import structure_graph
 from synthdp.table.records.codec import decode
@@ -49,7 +51,7 @@ class Synthesis:
         schema: Schema,
         measurements: Sequence[LinearMeasurement],
         model: Model | None,
-        certificate: Mapping[str, object],
+        certificate: Mapping[str, Any],
     ) -> None:
         self._schema = schema
         self._measurements = tuple(measurements)
@@ -67,9 +69,11 @@ class Synthesis:
         return self._measurements
 
     @property
-    def certificate(self) -> dict[str, object]:
-        """What the release says about its guarantee; also written beside every table."""
-        return dict(self._certificate)
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee, and about a fit made since; also written beside every table."""
+        known = self._certificate.get("cautions", [])
+        late = [caution for caution in fit_cautions(self.fitted) if caution not in known]
+        return self._certificate | ({"cautions": [*known, *late]} if late else {})
 
     @cached_property
     def model(self) -> Model:
@@ -112,15 +116,15 @@ class Synthesis:
         Raises
         ------
         ParameterError
-            If ``n_rows`` or ``seed`` is negative, ``where`` and ``given`` are both there, or a
-            slice or record is impossible under the model.
+            If ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
+            64 GiB (see `synthdp.inference.model.Model.sample`), ``where`` and ``given`` are both there,
+            or a slice or record is impossible under the model.
         SchemaError
             If ``where`` or ``given`` does not fit the schema.
         """
-        if n_rows is not None and (isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer)):
-            raise ParameterError(f"n_rows is {n_rows!r}; give a whole number")
-        if seed is not None and seed < 0:
-            raise ParameterError(f"seed is {seed}; give 0 or more")
+        if n_rows is not None:
+            check_rows(self._schema.domain, n_rows)
+        check_seed(seed)
         if given is not None and (where is not None or n_rows is not None):
             raise ParameterError("given: each of its rows is completed once; leave out n_rows and where")
         sampling, decoding = map(int, np.random.SeedSequence(seed).generate_state(2))
@@ -150,7 +154,10 @@ class Synthesis:
 
     def _expected(self, possible: Mapping[str, NDArray[np.bool_]]) -> float:
         """Expected number of records of a slice."""
-        counts = self.model.marginal(tuple(possible)).values
+        try:
+            counts = self.model.marginal(tuple(possible)).values
+        except (ModelTooLargeError, ParameterError) as error:
+            raise type(error)(f"where: {error}; or say how many rows you want with n_rows") from None
         for axis, wanted in enumerate(possible.values()):
             counts = np.compress(wanted, counts, axis=axis)
         return float(counts.sum())
@@ -171,7 +178,9 @@ class Synthesis:
         Raises
         ------
         ParameterError
-            If a column is unknown or repeats, or there is none.
+            If a column is unknown or repeats, there is none, or there are more than 32.
+        ModelTooLargeError
+            If there are more than 2^27 combinations, or the model needs a table of so many to tell.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import (
@@ -21,7 +22,10 @@ from helpers.cli_runs import (
 )
 from helpers.cli_runs import write as put
 
+from synthdp.domain import Domain
+from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.release.external import from_measurements
 from synthdp.table.files import table_file as files
 
 
@@ -92,6 +96,11 @@ OPTIONS = {
     "accounting that does not suit": (("--mechanism", "mst", "--accounting", "gdp"), "mst selects by the exponential"),
     "negative rows": (("--rows", "-1"), "--rows is -1"),
     "absurd rows": (("--rows", "9" * 30), "at most"),
+    "more rows than can be drawn": (
+        ("--rows", "1000000000000"),
+        "--rows is 1000000000000; give 0 or more, and at most",
+    ),
+    "more rows than can be drawn of three columns": (("--rows", "2100000000"), "and at most 2082408"),
     "rows no number": (("--rows", "1.5"), "--rows"),
     "negative seed": (("--seed", "-1"), "--seed is -1"),
     "unknown option": (("--public",), "unrecognized arguments"),
@@ -347,6 +356,14 @@ def test_what_is_no_model_cannot_be_sampled(content, fragment, place):
     if content is not None:
         put(place / "model", content)
     assert_refused(place, ("sample", "model", "-o", "more.csv"), 1, fragment)
+
+
+@pytest.mark.parametrize("rows", ["2150000000", "1000000000000", "9" * 30])
+def test_more_rows_than_can_be_drawn_are_not_sampled(rows, place):
+    """The smallest of these could be drawn of one column, but not of two."""
+    counts = LinearMeasurement(("a", "b"), np.full((2, 2), 25.0), 1.0)
+    from_measurements(Domain(("a", "b"), (2, 2)), [counts]).save(place / "model")
+    assert_refused(place, ("sample", "model", "-o", "more.csv", "--rows", rows), 2, f"rows is {rows}; ")
 
 
 UNKNOWN = {

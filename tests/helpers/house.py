@@ -24,7 +24,8 @@ ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
     "table": (("files", "columns"), ("schema",), ("records",)),
     "inference": (
-        ("",), ("trees", "products"), ("regions",), ("optimisers", "graphical"), ("rows",), ("models",), ("engines",)
+        ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
+        ("engines",),
     ),
 }  # fmt: skip
 """The floors inside a folder; an empty name is the folder's own files."""

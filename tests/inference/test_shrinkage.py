@@ -11,7 +11,14 @@ from oracles.inference import marginal_of, noisy
 
 from synthdp.domain import Domain
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.shrinkage import expected_shares, on_simplex, one_way_shares, shrunk, without_noisy_interactions
+from synthdp.inference.shrinkage import (
+    expected_shares,
+    on_simplex,
+    one_way_shares,
+    raked,
+    shrunk,
+    without_noisy_interactions,
+)
 from synthdp.measurement import LinearMeasurement
 
 
@@ -193,3 +200,9 @@ def test_repeats_are_merged_first():
     repeats = [_pair(counts, 3.0, generator), _pair(counts, 3.0, generator)]
     (merged,) = without_noisy_interactions(Domain(("a", "b"), (2, 2)), repeats)
     np.testing.assert_allclose(merged.values, (repeats[0].values + repeats[1].values) / 2)
+
+
+def test_raking_to_what_the_start_rules_out_gives_the_start():
+    start = np.array([[0.4, 0.6], [0.0, 0.0]])
+    for wanted in ({(0,): np.array([0.0, 1.0])}, {(0,): np.array([1.0, 0.0]), (1,): np.array([0.0, 0.0])}):
+        np.testing.assert_array_equal(raked(start, wanted, tolerance=1e-6, max_rounds=10), start)

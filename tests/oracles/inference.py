@@ -10,7 +10,7 @@ from synthdp.inference.model import FitStatus
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement
 
-STATUS = FitStatus(converged=True, n_iterations=0, loss=0.0)
+STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 
 
 @st.composite
@@ -115,3 +115,15 @@ def loss_and_gap(matrix, target, counts):
     residual = matrix @ counts - target
     gradient = matrix.T @ residual
     return 0.5 * float(residual @ residual), float(gradient @ counts - counts.sum() * gradient.min())
+
+
+def least_excess_loss(matrix, target, total):
+    """The least loss over the simplex, exactly: least distance programming [Lawson & Hanson 1974]."""
+    corners = matrix * total - target[:, None]
+    scale, best = 1.0, np.inf
+    for _ in range(3):  # the second and third time scaled to the size of the loss
+        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.append(0.0 * target, 1.0))
+        if weights.sum() > 0:
+            best = min(best, 0.5 * float(np.sum((corners @ weights / weights.sum()) ** 2)))
+        scale = 1.0 / np.sqrt(2 * best + 1e-12)
+    return best

@@ -15,6 +15,7 @@ from synthdp.inference.engines.graphical_model import fit_potentials
 from synthdp.inference.estimator import Estimator, check_problem
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import Model, Progress
+from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.measurement import LinearMeasurement
@@ -27,14 +28,17 @@ class DirectEstimator(Estimator):
 
     Parameters
     ----------
+    newton
+        The optimiser where the measured cliques are those of a junction tree.
     driver
-        The optimiser and its stopping rule.
+        The optimiser for all others, and its stopping rule.
     max_cells
         Refuse domains with more cells than this; a fit needs about 32 bytes a cell, and for the
         driver's memory 16 bytes for each measured cell and remembered iterate.
     """
 
     name: ClassVar[str] = "direct"
+    newton: DualNewton = field(default_factory=DualNewton)
     driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 10_000_000
 
@@ -63,7 +67,9 @@ class DirectEstimator(Estimator):
             tree,
             measurements,
             constraints=constraints,
+            newton=self.newton,
             driver=self.driver,
+            engine=self.name,
             warm_start=warm_start,
             progress=progress,
         )

@@ -15,15 +15,28 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.graphical.contradictions import Possible
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.possible_rows import possible_cells
+from synthdp.inference.graphical.tree_fit import Relaxed, fit_tree, is_decomposable, potentials_of, relaxed
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import Model, Progress
+from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.inference.optimisers.multipliers import is_uneven, minimise
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 from synthdp.measurement import LinearMeasurement, estimate_total
+
+_MAX_RANGE = 25.0
+"""Of potentials to start from, in nats: mirror descent learns cells at a rate in proportion to their probability."""
+
+_PROVEN = 1e-3
+"""By what share a loss may be above a bound of the least one, for the fit to be called optimal."""
+
+_MAX_FOLLOWING = 1e-4
+"""Tolerance of drivers up to which it pays to follow the relaxation first: looser ones are done before."""
 
 
 def fit_potentials(
@@ -31,38 +44,115 @@ def fit_potentials(
     measurements: Sequence[LinearMeasurement],
     *,
     constraints: Sequence[Constraint],
+    newton: DualNewton,
     driver: MirrorDescent,
+    engine: str,
     warm_start: Model | None,
     progress: Progress | None,
 ) -> MarkovRandomField:
-    """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability 0."""
-    loss = MarginalLoss(tree.domain, measurements)
+    """Maximum-likelihood potentials over a given tree, with forbidden combinations at probability 0.
+
+    Where the measured cliques are those of a junction tree themselves, they are solved for directly;
+    if that does not come off, and for all others, by mirror descent.
+    """
+    # An attribute of one level tells nothing, but ties cliques into circles.
+    loss = MarginalLoss(tree.domain, [measurement.squeezed() for measurement in measurements])
     total = estimate_total(measurements)
     possible = possible_cells(tree.domain, constraints)
-    masks = {clique: np.where(allowed, 0.0, -np.inf) for clique, allowed in possible.items()}
-    oracle = MarginalOracle(tree, [*loss.cliques, *masks])
-
-    def marginals(theta: Array) -> Array:
-        tables = oracle.marginals([*loss.split(theta), *masks.values()])
-        return total * loss.flatten(tables[: len(loss.cliques)])
-
-    def least(by_cell: Array) -> float:
-        return -oracle.largest([*loss.split(-by_cell), *masks.values()])
-
     known = _known_potentials(tree.domain, warm_start)
-    start = [known.get(clique, np.zeros(shape)) for clique, shape in zip(loss.cliques, loss.shapes, strict=True)]
-    theta, status = driver.minimise(marginals, loss, loss.flatten(start), total=total, least=least, progress=progress)
-    potentials = {clique: table.copy() for clique, table in zip(loss.cliques, loss.split(theta), strict=True)}
-    for clique, mask in masks.items():
-        potentials[clique] = potentials[clique] + mask if clique in potentials else mask
-    return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
+    own = JunctionTree.covering(tree.domain, [*loss.cliques, *possible])
+    if is_decomposable(own, loss.cliques):
+        exact = fit_tree(own, loss, possible, total=total, newton=newton, progress=progress)
+        if exact is not None:
+            tables, status = exact
+            return MarkovRandomField(
+                tree=tree, log_potentials=potentials_of(own, tables, possible), total=total, status=status
+            )
+    problem = _Problem(tree, loss, possible, total)
+    theta = loss.flatten([known.get(c, np.zeros(shape)) for c, shape in zip(loss.cliques, loss.shapes, strict=True)])
+    bound, done = None, 0
+    if is_uneven(loss) and driver.tolerance <= _MAX_FOLLOWING:
+        bound = relaxed(tree.domain, loss, possible, total=total, newton=newton)
+    if bound is not None:
+        theta, status = problem.followed(bound, driver, theta, progress)
+        done = status.n_iterations
+    if bound is None or not problem.is_proven(status, bound):
+        theta, status = problem.descended(driver, theta, done, progress)
+    if status.ended != "optimal":
+        bound = bound or relaxed(tree.domain, loss, possible, total=total, newton=newton)
+        is_proven = bound is not None and problem.is_proven(status, bound)
+        status = replace(status, ended="optimal" if is_proven else status.ended)
+    return MarkovRandomField(
+        tree=tree, log_potentials=problem.potentials(theta), total=total, status=concluded(engine, status)
+    )
+
+
+class _Problem:
+    """Potentials of the measured cliques, and what they make of the loss."""
+
+    def __init__(self, tree: JunctionTree, loss: MarginalLoss, possible: Possible, total: float) -> None:
+        self._loss = loss
+        self._total = total
+        self._masks = {clique: np.where(allowed, 0.0, -np.inf) for clique, allowed in possible.items()}
+        self._oracle = MarginalOracle(tree, [*loss.cliques, *self._masks])
+
+    def followed(
+        self, bound: Relaxed, driver: MirrorDescent, theta: Array, progress: Progress | None
+    ) -> tuple[Array, FitStatus]:
+        """The potentials whose marginals come closest to the relaxation's tables, all cells being alike.
+
+        Mostly these tables are the marginals of a distribution, whatever the cliques, which is then
+        found as if all scales of noise were one.
+        """
+        settled = self._loss.of_total(self._total)
+        tables = [bound.tables.get(clique, np.array(self._total)) for clique in self._loss.cliques]
+        even = np.full(settled.n_cells, 1.0 / settled.weights.min())
+        goal = settled.towards(settled.flatten(tables), even, rest=0.0)
+        theta, status = driver.minimise(self._marginals, goal, theta, total=self._total, progress=progress)
+        reached = self._loss.of_residual(self._loss.residual(self._marginals(theta))) + self._loss.of_repeats
+        return theta, replace(status, loss=reached, ended="stalled")
+
+    def is_proven(self, status: FitStatus, bound: Relaxed) -> bool:
+        """Whether a fit is as good as the relaxation, which no distribution is below."""
+        return status.loss <= bound.loss + _PROVEN * (bound.loss - self._loss.of_repeats)
+
+    def descended(
+        self, driver: MirrorDescent, theta: Array, done: int, progress: Progress | None
+    ) -> tuple[Array, FitStatus]:
+        """The potentials that mirror descent ends with, after some iterations that were done before."""
+        rest = replace(driver, max_iterations=driver.max_iterations - done)
+        report = None if progress is None else lambda now, _: progress(done + now, driver.max_iterations)
+        theta, status = minimise(
+            rest, self._marginals, self._loss, theta, total=self._total, least=self._least, progress=report
+        )
+        return theta, replace(status, n_iterations=done + status.n_iterations)
+
+    def potentials(self, theta: Array) -> dict[Clique, Array]:
+        """Logarithms of potentials by clique, with -inf for what is impossible."""
+        tables = zip(self._loss.cliques, self._loss.split(theta), strict=True)
+        potentials = {clique: table.copy() for clique, table in tables}
+        for clique, mask in self._masks.items():
+            potentials[clique] = potentials[clique] + mask if clique in potentials else mask
+        return potentials
+
+    def _marginals(self, theta: Array) -> Array:
+        tables = self._oracle.marginals([*self._loss.split(theta), *self._masks.values()])
+        return self._total * self._loss.flatten(tables[: len(self._loss.cliques)])
+
+    def _least(self, by_cell: Array) -> float:
+        return -self._oracle.largest([*self._loss.split(-by_cell), *self._masks.values()])
 
 
 def _known_potentials(domain: Domain, warm_start: Model | None) -> dict[Clique, Array]:
-    """Potentials of an earlier fit, with 0 for impossible cells: a fit could not leave those."""
+    """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit could not."""
     earlier = check_warm_start(warm_start, MarkovRandomField, domain)
     known = earlier.log_potentials if earlier else {}
-    return {clique: np.where(np.isfinite(table), table, 0.0) for clique, table in known.items()}
+    return {clique: _movable(table) for clique, table in known.items()}
+
+
+def _movable(table: Array) -> Array:
+    possible = np.isfinite(table)
+    return np.where(possible, np.maximum(table, np.max(table, where=possible, initial=-np.inf) - _MAX_RANGE), 0.0)
 
 
 @final
@@ -72,14 +162,17 @@ class GraphicalModelEstimator(Estimator):
 
     Parameters
     ----------
+    newton
+        The optimiser where the measured cliques are those of a junction tree.
     driver
-        The optimiser and its stopping rule.
+        The optimiser for all others, and its stopping rule.
     max_cells
         Refuse trees with more cells than this; a fit needs about 32 bytes a cell, and for the
         driver's memory 16 bytes for each measured cell and remembered iterate.
     """
 
     name: ClassVar[str] = "graphical-model"
+    newton: DualNewton = field(default_factory=DualNewton)
     driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 50_000_000
 
@@ -109,7 +202,9 @@ class GraphicalModelEstimator(Estimator):
             tree,
             measurements,
             constraints=constraints,
+            newton=self.newton,
             driver=self.driver,
+            engine=self.name,
             warm_start=warm_start,
             progress=progress,
         )

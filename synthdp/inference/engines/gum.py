@@ -16,9 +16,9 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import cell_counts
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.estimator import Estimator, check_warm_start
+from synthdp.inference.estimator import Estimator, check_warm_start, concluded
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import FitStatus, Model, Progress
+from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.dual_newton import DualNewton
@@ -72,7 +72,7 @@ class RecordUpdateEstimator(Estimator):
         wanted = consistency.estimate(domain, measurements, constraints=constraints)
         generator = np.random.default_rng(self.seed)
         records = self._start(wanted, warm_start, generator)
-        n_iterations, converged = self.moves.move(
+        n_iterations, has_settled = self.moves.move(
             records,
             wanted.targets(),
             domain=domain,
@@ -80,6 +80,7 @@ class RecordUpdateEstimator(Estimator):
             generator=generator,
             progress=progress,
         )
+        ended: Ending = "stalled" if has_settled else "stopped"
         columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
         loss = MarginalLoss(domain, measurements)
         fitted = [wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques]
@@ -88,10 +89,10 @@ class RecordUpdateEstimator(Estimator):
             columns=columns,
             weights=weights,
             total=wanted.total,
-            status=FitStatus(
-                converged=converged and wanted.status.converged,
-                n_iterations=n_iterations,
-                loss=loss.of_tables(fitted),
+            status=concluded(
+                self.name,
+                FitStatus(ended=ended, n_iterations=n_iterations, loss=loss.of_tables(fitted)),
+                wanted="stalled",
             ),
             constraints=constraints,
         )

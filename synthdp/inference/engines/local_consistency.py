@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
 from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.optimisers.dual_newton import DualNewton
+from synthdp.inference.projection import projected
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
+from synthdp.inference.regions.region_masks import possible_masks
 from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
@@ -40,8 +42,8 @@ _PRIOR_LOSS = 0.01
 class LocalConsistencyEstimator(Estimator):
     """Locally consistent pseudo-marginals that fit noisy ones best, over the region graph of the cliques.
 
-    Regions are the measured cliques, those of constraints, and attributes that are in none of
-    them.
+    Regions are the measured cliques, those of constraints that are in none of them, and attributes
+    that are in neither.
 
     Parameters
     ----------
@@ -74,7 +76,10 @@ class LocalConsistencyEstimator(Estimator):
         """Fit the model; see `Estimator.estimate`."""
         check_problem(domain, measurements, constraints)
         possible = possible_cells(domain, constraints)
-        graph = RegionGraph.covering(domain, [*(measurement.clique for measurement in measurements), *possible])
+        cliques = [measurement.clique for measurement in measurements]
+        # Within a measured clique a region of its own would only draw that one to a prior.
+        cliques += [clique for clique in possible if not any(set(clique) <= set(other) for other in cliques)]
+        graph = RegionGraph.covering(domain, cliques)
         if graph.n_cells() > self.max_cells:
             raise ModelTooLargeError(
                 f"{self.name}: the regions have {graph.n_cells()} cells, at most {self.max_cells} are allowed; "
@@ -84,24 +89,21 @@ class LocalConsistencyEstimator(Estimator):
         polytope = LocalPolytope(graph)
         masks = possible_masks(graph, possible)
         target, variance = _targets(graph, measurements, masks, total=total, shrinkage=self.shrinkage)
-        # In units of a typical stddev, so that rounding error has a known size.
-        unit = float(np.sqrt(np.median(variance[variance > 0])))
-        start = polytope.join(_known_messages(domain, warm_start)) * unit
-        solution = self.newton.project(
-            polytope, target / unit, variance / unit**2, total=total / unit, start=start, progress=progress
-        )
-        tables = [table * (unit / total) for table in polytope.tables(solution.cells)]
+        start = polytope.join(_known_messages(domain, warm_start))
+        solution = self.newton.project(polytope, target, variance, total=total, start=start, progress=progress)
+        tables = [table / total for table in polytope.tables(solution.cells)]
         shares = dict(zip(graph.regions, tables, strict=True))
         loss = MarginalLoss(domain, measurements)
         fitted = [total * shares.get(clique, np.ones(())) for clique in loss.cliques]
         return PseudoMarginalModel(
             domain=domain,
             tables=shares,
-            messages=polytope.split(solution.messages / unit),
+            messages=polytope.split(solution.messages),
             constraints=constraints,
             total=total,
-            status=FitStatus(
-                converged=solution.converged, n_iterations=solution.n_iterations, loss=loss.of_tables(fitted)
+            status=concluded(
+                self.name,
+                FitStatus(ended=solution.ended, n_iterations=solution.n_iterations, loss=loss.of_tables(fitted)),
             ),
         )
 
@@ -109,42 +111,6 @@ class LocalConsistencyEstimator(Estimator):
 def _known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:
     earlier = check_warm_start(warm_start, PseudoMarginalModel, domain)
     return earlier.messages if earlier else {}
-
-
-def possible_masks(graph: RegionGraph, possible: Mapping[Clique, NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
-    """For each region the cells that constraints allow, in it and in regions that it meets.
-
-    Raises
-    ------
-    ParameterError
-        If constraints contradict each other so far that a region has no possible cell.
-    """
-    masks = []
-    for region in graph.regions:
-        mask = np.ones(graph.domain.project(region).shape, dtype=np.bool_)
-        for clique, allowed in possible.items():
-            if set(clique) <= set(region):
-                mask &= allowed.reshape([graph.domain[name] if name in clique else 1 for name in region])
-        masks.append(mask)
-    changed = bool(possible)
-    while changed:
-        changed = False
-        for joint in graph.joints:
-            supports = [_support(masks[i], graph.regions[i], joint.clique) for i in joint.regions]
-            shared = np.logical_and.reduce([np.ravel(support) for support in supports])
-            if not shared.any():
-                raise ParameterError("constraints: together they leave no possible row; loosen them")
-            for i, support in zip(joint.regions, supports, strict=True):
-                if shared.sum() < support.sum():
-                    masks[i] &= shared.reshape(support.shape)
-                    changed = True
-    return masks
-
-
-def _support(mask: NDArray[np.bool_], region: Clique, clique: Clique) -> NDArray[np.bool_]:
-    """Which cells of a part of a region are possible, shaped to broadcast to the region."""
-    summed = tuple(axis for axis, name in enumerate(region) if name not in clique)
-    return np.asarray(mask.any(axis=summed, keepdims=True))
 
 
 def _targets(
@@ -161,6 +127,7 @@ def _targets(
     the loss is a hundredth: the chi-squared distance stands in for relative entropy.
     """
     measured = {measurement.clique: measurement for measurement in combined_measurements(graph.domain, measurements)}
+    noisy = projected(list(measured.values()), total)
     shares = one_way_shares(graph.domain, list(measured.values()), total=total)
     possible = dict(zip(graph.regions, masks, strict=True))
     targets: dict[Clique, Array] = {}
@@ -171,7 +138,7 @@ def _targets(
         if region not in measured:
             target, variance = prior, 0.5 * total / _PRIOR_LOSS * prior
         else:
-            target, variance = measured[region].values, measured[region].variance
+            target, variance = noisy[region], measured[region].variance
             if shrinkage:
                 target, variance = shrunk(target, variance, prior)
         targets[region], variances[region] = target, np.where(possible[region], variance, 0.0)

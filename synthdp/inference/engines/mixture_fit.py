@@ -14,7 +14,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
 from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
@@ -111,13 +111,13 @@ class ComponentEstimator(Estimator):
         proper = form.proper(form.components(best))
         levels, weights = (backend.to_numpy(part) for part in proper)
         flat = backend.to_numpy(objective.products.marginals(*proper))[: loss.n_cells]
-        final_loss = loss.of_residual(loss.residual(total * flat))
+        final_loss = loss.of_tables(loss.split(total * flat))
         return MixtureModel(
             domain=domain,
             levels=levels,
             weights=weights,
             total=total,
-            status=FitStatus(converged=status.converged, n_iterations=status.n_iterations, loss=final_loss),
+            status=concluded(self.name, replace(status, loss=final_loss), wanted="stalled"),
             constraints=constraints,
         )
 
@@ -206,7 +206,7 @@ def _descend(
     A price that is high from the start would drive components apart before they have learned
     anything, into a poor local minimum.
     """
-    best, done, most, converged = start, 0, driver.max_iterations, False
+    best, done, most = start, 0, driver.max_iterations
     for rise in range(_MAX_RISES):
         shifted = None if progress is None else partial(_report, progress, done, most)
         # From a fitted point on, smaller steps: a quarter, as for warm starts.
@@ -215,11 +215,11 @@ def _descend(
         best, status = stage.minimise(
             objective, objective.form.project, best, n_cells=n_cells, backend=backend, progress=shifted
         )
-        done, converged = done + status.n_iterations, status.converged
+        done += status.n_iterations
         if done >= most or objective.forbidden_share(best) <= _MAX_FORBIDDEN:
             break
         objective.price *= 10
-    return best, FitStatus(converged=converged, n_iterations=done, loss=status.loss)
+    return best, replace(status, n_iterations=done)
 
 
 def _report(progress: Progress, before: int, most: int, done: int, _: int) -> None:

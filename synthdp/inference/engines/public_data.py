@@ -22,14 +22,18 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array, Codes, distinct_rows
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start
+from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Model, Progress, check_columns
 from synthdp.inference.models.public_support import SupportReport, judge_support
 from synthdp.inference.models.row_marginals import RowMarginals
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
+from synthdp.inference.optimisers.multipliers import minimise
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
+
+_NEGLIGIBLE_LOSS = 1e-3
+"""A loss per cell that a better fit could not lower by anything that matters; the noise's own size is one half."""
 
 
 @final
@@ -115,22 +119,24 @@ class PublicDataEstimator(Estimator):
             return total * loss.flatten(rows.marginals(rows.weights(loss.split(theta))))
 
         start = loss.flatten(_known_potentials(domain, warm_start, loss))
-        theta, status = self.driver.minimise(marginals, loss, start, total=total, progress=progress)
-        covered = loss.flatten(rows.marginals(np.ones(len(counts)))) > 0
-        # Cells without rows pull their potentials without end and without effect.
-        tables = loss.split(np.where(covered, theta, 0.0))
 
         def least_slope(by_cell: Array) -> float:
             return float(rows.by_row(loss.split(by_cell)).min())
 
+        theta, status = minimise(self.driver, marginals, loss, start, total=total, least=least_slope, progress=progress)
+        covered = loss.flatten(rows.marginals(np.ones(len(counts)))) > 0
+        # Cells without rows pull their potentials without end and without effect.
+        tables = loss.split(np.where(covered, theta, 0.0))
         report, worst = judge_support(loss, marginals(theta), covered, total=total, least_slope=least_slope)
         self._check_support(report, worst)
+        if report.least_chi_squared < -2 * loss.n_cells and status.loss > _NEGLIGIBLE_LOSS * loss.n_cells:
+            status = replace(status, ended="stalled" if status.ended == "optimal" else status.ended)
         return WeightedRowsModel(
             domain=domain,
             columns=columns,
             weights=rows.weights(tables),
             total=total,
-            status=replace(status, converged=status.converged and report.least_chi_squared >= -2 * loss.n_cells),
+            status=concluded(self.name, status),
             support=report,
             log_potentials={clique: table.copy() for clique, table in zip(loss.cliques, tables, strict=True)},
             constraints=constraints,

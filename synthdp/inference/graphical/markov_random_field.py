@@ -12,20 +12,13 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arrays import Array, Codes, compact
+from synthdp.inference.graphical.contradictions import blame, possible_of
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.tree_completion import complete_records
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
-from synthdp.inference.model import (
-    FitStatus,
-    Model,
-    State,
-    Wanted,
-    check_clique,
-    check_given,
-    check_sample_size,
-    check_slice,
-)
+from synthdp.inference.model import FitStatus, Model, State, Wanted, check_given, check_slice
+from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 
@@ -74,42 +67,47 @@ class MarkovRandomField(Model):
         oracle = MarginalOracle(self._tree, list(self._log_potentials))
         return oracle.beliefs(list(self._log_potentials.values()))
 
+    @cached_property
+    def _queries(self) -> TreeMarginals:
+        return TreeMarginals(self._tree, self._beliefs)
+
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, in or across the model's cliques."""
         return self.marginals([clique])[0]
 
     def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
         """Many marginals at once: sums and messages across cliques are shared between them."""
-        checked = [check_clique(self.domain, clique) for clique in cliques]
-        counts = [belief * self._total for belief in self._beliefs]
-        answers = TreeMarginals(self._tree, counts).marginals(checked)
-        return [Factor(self.domain.project(names), answer) for names, answer in zip(checked, answers, strict=True)]
+        checked = check_cliques(self.domain, cliques)
+        shares = self._queries.marginals(checked)[::-1]
+        return [self._in_counts(names, shares.pop()) for names in checked]  # popped, so that memory holds each once
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
-        check_sample_size(n_rows)
-        generator = np.random.default_rng(seed)
+        check_rows(self.domain, n_rows)
+        generator = seeded(seed)
         return sample_tree(self._tree, self._beliefs, n_rows, generator=generator, rounding=rounding)
 
     def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
-        """Complete partial records exactly; see `Model.complete`."""
+        """Complete partial records exactly, however improbable they are; see `Model.complete`."""
         check_given(self.domain, given)
-        drawn = complete_records(self._tree, self._beliefs, given, generator=np.random.default_rng(seed))
+        drawn = complete_records(self._tree, self._log_potentials, given, generator=seeded(seed))
         return tuple(compact(drawn[name], self.domain[name]) for name in self.domain.attributes)
 
     def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
-        potentials = dict(self._log_potentials)
-        for name, weights in check_slice(self.domain, wanted).items():
+        check_rows(self.domain, n_rows)
+        generator = seeded(seed)
+        potentials, checked = dict(self._log_potentials), check_slice(self.domain, wanted)
+        for name, weights in checked.items():
             mask = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
             potentials[(name,)] = potentials.get((name,), 0.0) + mask
         inside = MarkovRandomField(tree=self._tree, log_potentials=potentials, total=self._total, status=self._status)
-        check_sample_size(n_rows)
         try:
             beliefs = inside._beliefs
         except ParameterError:
-            raise ParameterError("where: the slice has probability 0 under the model; widen it") from None
-        return sample_tree(self._tree, beliefs, n_rows, generator=np.random.default_rng(seed), rounding=True)
+            cause = blame(self.domain, possible_of(self._log_potentials), {n: w > 0 for n, w in checked.items()})
+            raise ParameterError(f"where: the slice contradicts {cause}; widen it") from None
+        return sample_tree(self._tree, beliefs, n_rows, generator=generator, rounding=True)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
         """Cliques of the tree and of the potentials, total and status; the potentials as arrays."""

@@ -88,5 +88,5 @@ def possible_rows(
     for clique, table in allowed.items():
         zeros = np.where(table, 0.0, -np.inf)
         potentials[clique] = potentials[clique] + zeros if clique in potentials else zeros
-    status = FitStatus(converged=True, n_iterations=0, loss=0.0)
+    status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=1.0, status=status)

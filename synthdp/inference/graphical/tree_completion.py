@@ -1,11 +1,13 @@
-"""Completing partial records: exact conditional draws from a calibrated junction tree.
+"""Completing partial records: exact conditional draws from the potentials on a junction tree.
 
 All records have the same given attributes. Messages are collected towards the root for a batch of
 records at once, one row of each table a distinct record; then the cliques are drawn from the root
-down, each record its own missing values.
+down, each record its own missing values. Everything is in logarithms: what is given may have a
+probability far below the smallest float, and so may cells of the tree's marginals; a record is
+impossible only if potentials of -inf rule it out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 
 import numpy as np
@@ -13,8 +15,10 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.errors import ParameterError
-from synthdp.inference.arrays import Array, CodeColumn
+from synthdp.inference.arrays import Array, CodeColumn, IntArray, row_keys
 from synthdp.inference.drawing import draw_each
+from synthdp.inference.graphical.arithmetic import LogArithmetic
+from synthdp.inference.graphical.contradictions import blame, possible_of
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _BATCH_CELLS = 1 << 22
@@ -22,14 +26,21 @@ _BATCH_CELLS = 1 << 22
 
 
 def complete_records(
-    tree: JunctionTree, beliefs: Sequence[Array], given: Mapping[str, CodeColumn], *, generator: np.random.Generator
+    tree: JunctionTree,
+    log_potentials: Mapping[Clique, Array],
+    given: Mapping[str, CodeColumn],
+    *,
+    generator: np.random.Generator,
 ) -> dict[str, CodeColumn]:
     """Draw the attributes that are not given, for each record from its own conditional distribution.
 
     Parameters
     ----------
-    tree, beliefs
-        A calibrated junction tree.
+    tree
+        A junction tree that covers the cliques of the potentials.
+    log_potentials
+        For each clique, in the order of the domain, the logarithm of its potential; -inf marks
+        impossible cells.
     given
         Codes of the given attributes, each of shape ``(n_rows,)``.
     generator
@@ -42,74 +53,97 @@ def complete_records(
     Raises
     ------
     ParameterError
-        If a record has probability 0 under the model.
+        If a record is impossible.
     """
-    completer = _Completer(tree, beliefs, frozenset(given))
+    completer = _Completer(tree, log_potentials, frozenset(given))
     n_rows = len(next(iter(given.values())))
+    keys, _ = row_keys(tree.domain, tuple(given), given.values(), n_rows)
+    order = np.argsort(keys, kind="stable")
+    drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, dtype=np.intp) for name in tree.domain.attributes}
     batch = max(1, _BATCH_CELLS // completer.cells_per_row)
-    parts = [
-        completer.complete(
-            {name: codes[start : start + batch].astype(np.intp) for name, codes in given.items()}, generator
-        )
-        for start in range(0, max(n_rows, 1), batch)
-    ]
-    return {name: np.concatenate([part[name] for part in parts]) for name in tree.domain.attributes}
+    for start in range(0, n_rows, batch):
+        rows = order[start : start + batch]
+        _, first, members = np.unique(keys[rows], return_index=True, return_inverse=True)
+        distinct = {name: codes[rows[first]].astype(np.intp) for name, codes in given.items()}
+        tables = completer.collected(distinct)
+        lost = np.flatnonzero(np.isneginf(tables[0].reshape(len(tables[0]), -1).max(axis=1)))
+        if lost.size:
+            record = {name: np.arange(tree.domain[name]) == codes[lost[0]] for name, codes in distinct.items()}
+            cause = blame(tree.domain, possible_of(log_potentials), record)
+            raise ParameterError(f"given: a record contradicts {cause}; leave out what is impossible")
+        for name, codes in completer.drawn(tables, distinct, members, generator).items():
+            drawn[name][rows] = codes
+    return drawn
 
 
 class _Completer:
-    """Conditional tables ``P(clique | separator)``, with the given attributes as leading axes."""
+    """Logarithms of the cliques' potentials, with the given attributes as leading axes."""
 
-    def __init__(self, tree: JunctionTree, beliefs: Sequence[Array], given: frozenset[str]) -> None:
+    def __init__(self, tree: JunctionTree, log_potentials: Mapping[Clique, Array], given: frozenset[str]) -> None:
         self._tree = tree
         self._given = [tuple(name for name in clique if name in given) for clique in tree.cliques]
         self._free = [tuple(name for name in clique if name not in given) for clique in tree.cliques]
         self._free_separators = [tuple(name for name in part if name not in given) for part in tree.separators]
-        self._tables = [self._conditional(i, belief) for i, belief in enumerate(beliefs)]
-        self.cells_per_row = sum(tree.domain.size(free) for free in self._free)
+        self._tables = self._joined(log_potentials)
+        self._live = [bool(names) for names in self._given]
+        for child in range(len(tree.cliques) - 1, 0, -1):
+            if self._live[child]:
+                self._live[tree.parents[child]] = True
+            else:  # nothing is given in it or below: its message is the same for all records
+                self._tables[tree.parents[child]] += self._message(self._tables[child][None], child)[0]
+        collected = sum(tree.domain.size(free) for free, live in zip(self._free, self._live, strict=True) if live)
+        parts = zip(self._free, self._free_separators, strict=True)
+        self.cells_per_row = collected + max(tree.domain.size(set(free) - set(known)) for free, known in parts)
 
-    def complete(self, given: Mapping[str, NDArray[np.intp]], generator: np.random.Generator) -> dict[str, CodeColumn]:
-        """Complete one batch of records."""
+    def collected(self, given: Mapping[str, NDArray[np.intp]]) -> list[Array]:
+        """Each clique's table given what is known in and below it; the first axis is that of the records, or 1."""
         tables = [
             table[tuple(given[name] for name in names)] if names else table[None]
             for table, names in zip(self._tables, self._given, strict=True)
         ]
         for child in range(len(tables) - 1, 0, -1):
-            parent = self._tree.parents[child]
-            message = self._message(tables[child], child)
-            tables[parent] = tables[parent] * self._broadcast(message, self._free_separators[child], parent)
-        n_rows = len(next(iter(given.values())))
-        known: dict[str, CodeColumn] = dict(given)
-        for i, table in enumerate(tables):
-            self._draw(i, np.broadcast_to(table, (n_rows, *table.shape[1:])), known, generator)
+            if self._live[child]:
+                parent = self._tree.parents[child]
+                tables[parent] = tables[parent] + self._message(tables[child], child)
+        return tables
+
+    def drawn(
+        self,
+        tables: list[Array],
+        given: Mapping[str, NDArray[np.intp]],
+        members: IntArray,
+        generator: np.random.Generator,
+    ) -> dict[str, CodeColumn]:
+        """Codes of all attributes for some records, each of them equal to one of the distinct ones in what is given."""
+        known: dict[str, CodeColumn] = {name: codes[members] for name, codes in given.items()}
+        for free, table in zip(self._free, tables, strict=True):
+            done = [name for name in free if name in known]
+            new = [name for name in free if name not in known]
+            if new:
+                shape = self._tree.domain.project(new).shape
+                ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
+                records = members if len(table) > 1 else np.zeros_like(members)
+                logs = ordered[(records, *(known[name] for name in done))].reshape(members.size, prod(shape))
+                values = draw_each(np.exp(logs - logs.max(axis=1, keepdims=True)), generator=generator)
+                known.update(zip(new, np.unravel_index(values, shape), strict=True))
         return known
 
-    def _conditional(self, i: int, belief: Array) -> Array:
-        clique, separator = self._tree.cliques[i], self._tree.separators[i]
-        summed = tuple(axis for axis, name in enumerate(clique) if name not in separator)
-        shares = belief.sum(axis=summed, keepdims=True) if self._tree.parents[i] >= 0 else np.ones(())
-        table = np.divide(belief, shares, out=np.zeros_like(belief), where=shares > 0)
-        return np.transpose(table, [clique.index(name) for name in self._given[i] + self._free[i]])
+    def _joined(self, log_potentials: Mapping[Clique, Array]) -> list[Array]:
+        """For each clique of the tree the sum of potentials, each potential in one of them."""
+        domain = self._tree.domain
+        tables = [np.zeros(domain.project(clique).shape) for clique in self._tree.cliques]
+        for clique, potential in log_potentials.items():
+            home = self._tree.position_of(clique)
+            assert home is not None  # the tree covers all cliques
+            names = self._tree.cliques[home]
+            tables[home] += potential.reshape([domain[name] if name in clique else 1 for name in names])
+        axes = zip(tables, self._tree.cliques, self._given, self._free, strict=True)
+        return [np.transpose(t, [clique.index(name) for name in g + f]) for t, clique, g, f in axes]
 
     def _message(self, table: Array, child: int) -> Array:
-        """Probability of what is given in and below a clique, for each value of its free separator."""
+        """Logarithm of what is given in and below a clique, by the values of its separator; axes are its parent's."""
         kept = self._free_separators[child]
         summed = tuple(axis + 1 for axis, name in enumerate(self._free[child]) if name not in kept)
-        return np.asarray(table.sum(axis=summed))
-
-    def _broadcast(self, message: Array, names: Clique, parent: int) -> Array:
-        sizes = [self._tree.domain[name] if name in names else 1 for name in self._free[parent]]
-        return message.reshape([message.shape[0], *sizes])
-
-    def _draw(self, i: int, table: Array, known: dict[str, CodeColumn], generator: np.random.Generator) -> None:
-        """Draw the attributes of a clique that are still unknown, given those that are known."""
-        free = self._free[i]
-        done = [name for name in free if name in known]
-        new = [name for name in free if name not in known]
-        shape = self._tree.domain.project(new).shape
-        rows = np.arange(len(table))
-        ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
-        weights = ordered[(rows, *(known[name] for name in done))].reshape(len(rows), prod(shape))
-        values = draw_each(weights, generator=generator) if new else np.where(weights[:, 0] > 0, 0, -1)
-        if values.min(initial=0) < 0:
-            raise ParameterError("given: a record has probability 0 under the model; leave out what is impossible")
-        known.update(zip(new, np.unravel_index(values, shape) if new else (), strict=True))
+        above = self._free[self._tree.parents[child]]
+        sizes = [self._tree.domain[name] if name in kept else 1 for name in above]
+        return LogArithmetic().summed(table, summed).reshape([len(table), *sizes])

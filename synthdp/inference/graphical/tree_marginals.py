@@ -2,8 +2,9 @@
 
 Within a clique a marginal is a sum, taken one attribute at a time (the one with most levels
 first) so that sums to related marginals share their first, expensive steps. Across cliques, a
-marginal is a matrix product of two parts, as `QueryPlan` splits it; tables are dropped after their
-last use. A query that is another query of the batch less one attribute is summed from that.
+marginal is a matrix product of two parts, as `QueryPlan` splits it. A query that is another query of
+the batch less one attribute is summed from that. What questions have in common is kept for later
+ones while there is room for it; beyond, tables are dropped after their last use in the batch.
 """
 
 from collections import Counter
@@ -15,11 +16,18 @@ import numpy as np
 from synthdp.cliques import Clique
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.query_plan import QueryPlan, Split
+from synthdp.inference.requests import check_cells
+from synthdp.inference.summation import summed
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+
+_MAX_KEPT_BYTES = 1 << 26
+"""Of the tables that are kept between questions: 64 MB, twice what all triples of a small model of Adult need."""
+_MAX_KEPT_SETS = 1 << 16
+"""Sets of attributes that a plan remembers between questions, at about 1 kB each."""
 
 
 class _Table(NamedTuple):
@@ -45,22 +53,23 @@ class _Use(NamedTuple):
 
 @final
 class TreeMarginals:
-    """Answers marginals of one calibrated tree; sums within cliques live as long as the object.
+    """Answers marginals of one calibrated tree, and keeps plans and parts of them for later questions.
+
+    What is kept is at most 64 MB between questions. Several threads may ask at once: what is kept
+    serves one of them at a time, and the others start anew.
 
     Parameters
     ----------
     tree
         The junction tree.
     beliefs
-        Marginal of each tree clique, all with the same total.
+        Marginal of each tree clique, all with the same total; they must not change.
     """
 
     def __init__(self, tree: JunctionTree, beliefs: Sequence[Array]) -> None:
         self._tree = tree
         self._beliefs = beliefs
-        self._sets = AttributeSets(tree.domain)
-        self._plan = QueryPlan(tree, self._sets)
-        self._sums: dict[AttributeSet, _Table] = {}
+        self._idle: list[_Contraction] = []
 
     def marginal(self, clique: Clique) -> Array:
         """The marginal of any clique with distinct attributes, axes in the order of ``clique``."""
@@ -69,8 +78,43 @@ class TreeMarginals:
     def marginals(self, cliques: Sequence[Clique]) -> list[Array]:
         """Many marginals; what they have in common is computed once.
 
-        Answers may be views of the beliefs and, where they have the same attributes, of each other.
+        Answers may be views of the beliefs, of what is kept and, where they have the same
+        attributes, of each other: they are not to be changed.
+
+        Raises
+        ------
+        ModelTooLargeError
+            If a part of a marginal would have more than `MAX_CELLS` cells; nothing is computed then.
         """
+        try:
+            contraction = self._idle.pop()
+        except IndexError:
+            contraction = _Contraction(self._tree, self._beliefs)
+        answers = contraction.marginals(cliques)
+        if contraction.may_be_kept():
+            self._idle[:] = [contraction]
+        return answers
+
+
+@final
+class _Contraction:
+    """What answers the questions of one thread: a plan, sums within cliques, and parts across cliques."""
+
+    def __init__(self, tree: JunctionTree, beliefs: Sequence[Array]) -> None:
+        self._tree = tree
+        self._beliefs = beliefs
+        self._sets = AttributeSets(tree.domain)
+        self._plan = QueryPlan(tree, self._sets)
+        self._sums: dict[AttributeSet, _Table] = {}
+        self._parts: dict[AttributeSet, _Table] = {}
+        self._n_bytes = 0
+
+    def may_be_kept(self) -> bool:
+        """Whether all that was computed takes little memory."""
+        return self._n_bytes <= _MAX_KEPT_BYTES and len(self._sets.n_cells) <= _MAX_KEPT_SETS
+
+    def marginals(self, cliques: Sequence[Clique]) -> list[Array]:
+        """See `TreeMarginals.marginals`."""
         queries = [self._sets.of(clique) for clique in cliques]
         larger = self._larger(set(queries))
         answers = self._contract([query for query in dict.fromkeys(queries) if query not in larger])
@@ -94,8 +138,10 @@ class TreeMarginals:
         for query in queries:
             self._plan.add(query)
         splits = self._plan.splits
+        steps = _in_order(splits, [query for query in queries if query in splits], self._parts)
+        for step in steps:
+            check_cells(max(map(self._sets.n_cells.__getitem__, (step, *splits[step]))), "a table on the way")
         tables = {query: self._sum(query) for query in queries if query not in splits}
-        steps = _in_order(splits, [query for query in queries if query in splits])
         n_uses = Counter(use for step in steps for use in _uses(step, splits[step]))
         n_waiting = Counter(use.table for use in n_uses) + Counter(queries)
         operands: dict[_Use, _Operand] = {}
@@ -103,13 +149,17 @@ class TreeMarginals:
             pair = _uses(step, splits[step])
             for use in pair:
                 if use not in operands:
-                    table = tables[use.table] if use.table in splits else self._sum(use.table)
-                    operands[use] = self._operand(table, use)
+                    operands[use] = self._operand(self._table(use.table, tables), use)
                     _release(use.table, n_waiting, tables)
             tables[step] = self._product(step, *(operands[use] for use in pair))
             for use in pair:
                 _release(use, n_uses, operands)
-        return tables
+        return tables | {query: self._parts[query] for query in queries if query in self._parts}
+
+    def _table(self, members: AttributeSet, tables: Mapping[AttributeSet, _Table]) -> _Table:
+        """A marginal that has been made in this batch or an earlier one, or lies within a clique."""
+        found = tables.get(members) or self._parts.get(members)
+        return found or self._sum(members)
 
     def _operand(self, table: _Table, use: _Use) -> _Operand:
         batch, summed = self._sets.positions[use.batch], self._sets.positions[use.summed]
@@ -132,7 +182,11 @@ class TreeMarginals:
             shared ^= 1 << axis
         axes = self._sets.positions[shared] + first.rest + second.rest
         values = np.matmul(first.values.swapaxes(1, 2), second.values)
-        return _Table(values.reshape([self._tree.domain.shape[axis] for axis in axes]), axes)
+        table = _Table(values.reshape([self._tree.domain.shape[axis] for axis in axes]), axes)
+        if self._n_bytes + values.nbytes <= _MAX_KEPT_BYTES:
+            self._n_bytes += values.nbytes
+            self._parts[members] = table
+        return table
 
     def _sum(self, members: AttributeSet) -> _Table:
         """Marginal of some attributes of one clique, axes in the order of the domain."""
@@ -144,18 +198,25 @@ class TreeMarginals:
             else:
                 last = min(self._sets.positions[clique & ~members], key=self._tree.domain.shape.__getitem__)
                 table = _without(self._sum(members | 1 << last), last)
+                self._n_bytes += table.values.nbytes
             self._sums[members] = table
         return self._sums[members]
 
 
-def _in_order(splits: Mapping[AttributeSet, Split], queries: Iterable[AttributeSet]) -> list[AttributeSet]:
-    """The queries and all parts that have parts themselves, parts first; queries that share a part come together."""
+def _in_order(
+    splits: Mapping[AttributeSet, Split], queries: Iterable[AttributeSet], made: Mapping[AttributeSet, _Table]
+) -> list[AttributeSet]:
+    """The queries and all parts that have parts themselves, parts first, but for those made before.
+
+    Queries that share a part come together.
+    """
     done: dict[AttributeSet, None] = {}
-    for query in sorted(queries, key=lambda query: splits[query].joint):
+    for query in sorted((query for query in queries if query not in made), key=lambda query: splits[query].joint):
         stack = [query]
         while stack:
             split = splits[stack[-1]]
-            missing = [part for part in (split.given, split.joint) if part in splits and part not in done]
+            parts = (part for part in (split.given, split.joint) if part in splits and part not in made)
+            missing = [part for part in parts if part not in done]
             if missing:
                 stack += missing
             else:
@@ -179,7 +240,7 @@ def _release(key: _Key, n_left: Counter[_Key], store: dict[_Key, _Value]) -> Non
 def _without(table: _Table, axis: int) -> _Table:
     """A table summed over one attribute."""
     place = table.axes.index(axis)
-    return _Table(np.asarray(np.add.reduce(table.values, axis=place)), table.axes[:place] + table.axes[place + 1 :])
+    return _Table(summed(table.values, (place,)), table.axes[:place] + table.axes[place + 1 :])
 
 
 def _ordered(table: _Table, axes: Sequence[int]) -> Array:

@@ -12,9 +12,10 @@ from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
 from synthdp.inference.drawing import draw_each, draw_values
-from synthdp.inference.model import FitStatus, Model, State, Wanted, check_clique, check_sample_size, check_slice
+from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
+from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import Given, complete_possibly, slice_constraints
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
@@ -86,10 +87,10 @@ class MixtureModel(Model):
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
-        names = check_clique(self._domain, clique)
+        (names,) = check_cliques(self._domain, [clique])
         products = ProductComponents(self._domain, [names], ArrayBackend("numpy"))
-        domain = self._domain.project(names)
-        return Factor(domain, self._total * products.marginals(self._levels, self._weights).reshape(domain.shape))
+        shares = products.marginals(self._levels, self._weights).reshape(self._domain.project(names).shape)
+        return self._in_counts(names, shares)
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`.
@@ -97,8 +98,8 @@ class MixtureModel(Model):
         With rounding, the size of each component and each attribute's levels in it are within one
         of what is expected. How two attributes' levels meet in a component is left to chance.
         """
-        check_sample_size(n_rows)
-        generator = np.random.default_rng(seed)
+        check_rows(self._domain, n_rows)
+        generator = seeded(seed)
         no_groups = np.zeros(n_rows, dtype=np.int64)
         members = draw_values(self._weights[None], no_groups, generator=generator, rounding=rounding)
         columns = self._draw(members, generator, rounding=rounding)
@@ -119,7 +120,7 @@ class MixtureModel(Model):
         What all components rule out is completed by those that rule out the fewest of its given
         levels. Records that break a constraint are drawn again, see `repaired`.
         """
-        generator = np.random.default_rng(seed)
+        generator = seeded(seed)
 
         def draw(part: Given) -> Mapping[str, Column]:
             missing = [name for name in self._domain.attributes if name not in part]
@@ -151,17 +152,19 @@ class MixtureModel(Model):
         return members
 
     def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
-        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
+        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`.
+
+        What all components rule out is drawn by those that rule out the fewest of the restricted attributes.
+        """
         checked = check_slice(self._domain, wanted)
         constraints = slice_constraints(self._domain, self._constraints, checked)
         levels, log_weights = self._levels.copy(), _log(self._weights, -np.inf)
         for name, scale in checked.items():
             inside = levels[self._rows[name]] * scale[:, None]
             shares = inside.sum(axis=0)
-            levels[self._rows[name], shares > 0] = (inside / np.where(shares > 0, shares, 1.0))[:, shares > 0]
-            log_weights += _log(shares, -np.inf)
-        if np.isneginf(log_weights).all():
-            raise ParameterError("where: the slice has probability 0 under the model; widen it")
+            levels[self._rows[name]] = np.where(shares > 0, inside, scale[:, None])
+            levels[self._rows[name]] /= levels[self._rows[name]].sum(axis=0)
+            log_weights += _log(shares, _RULED_OUT)
         weights = np.exp(log_weights - log_weights.max())
         part = MixtureModel(
             domain=self._domain,

@@ -4,6 +4,7 @@ They need not be the marginals of any distribution, so answers beyond the region
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import ClassVar, Self, cast, final
 
@@ -13,17 +14,20 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
+from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
-from synthdp.inference.model import FitStatus, Model, State, Wanted, check_clique, check_sample_size, check_slice
-from synthdp.inference.models.pseudo_slices import drawn_given, drawn_inside, field_of, moved_inside
+from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
+from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_inside
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.regions.region_tables import RegionTables, region_tree
+from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.rows.constraint_repair import repaired
-from synthdp.inference.rows.partial_records import complete_possibly
+from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside
 from synthdp.inference.rows.record_moves import RecordMoves, Records
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 from synthdp.inference.shrinkage import raked
@@ -98,6 +102,12 @@ class PseudoMarginalModel(Model):
 
     @cached_property
     def _tree(self) -> tuple[JunctionTree, list[Array]]:
+        """The tree that the regions make, or else one of some of them."""
+        targets = self.targets()
+        if len(targets) <= len(self.domain):  # a triangulated graph has no more maximal cliques
+            with suppress(ParameterError):
+                tree = JunctionTree.from_cliques(self.domain, list(targets))
+                return tree, [targets[clique] for clique in tree.cliques]
         return region_tree(self._regions)
 
     def marginal(self, clique: Sequence[str]) -> Factor:
@@ -106,10 +116,14 @@ class PseudoMarginalModel(Model):
 
     def marginals(self, cliques: Sequence[Sequence[str]]) -> list[Factor]:
         """Many marginals; those beyond the regions share the work on the region tree."""
-        checked = [check_clique(self.domain, clique) for clique in cliques]
+        checked = check_cliques(self.domain, cliques)
         beyond = [names for names in checked if self._regions.home(names) is None]
-        starts = dict(zip(beyond, TreeMarginals(*self._tree).marginals(beyond) if beyond else (), strict=True))
-        return [Factor(self.domain.project(n), self._shares(n, starts.get(n)) * self._total) for n in checked]
+        starts = dict(zip(beyond, self._beyond.marginals(beyond) if beyond else (), strict=True))
+        return [self._in_counts(names, self._shares(names, starts.get(names))) for names in checked]
+
+    @cached_property
+    def _beyond(self) -> TreeMarginals:
+        return TreeMarginals(*self._tree)
 
     def _shares(self, clique: Clique, start: Array | None) -> Array:
         home = self._regions.home(clique)
@@ -133,8 +147,8 @@ class PseudoMarginalModel(Model):
         Without ``rounding``, rows are drawn independently out of a table of 10,000 to 200,000 rows
         that was made with it.
         """
-        check_sample_size(n_rows)
-        generator = np.random.default_rng(seed)
+        check_rows(self.domain, n_rows)
+        generator = seeded(seed)
         records = self.records(n_rows, generator=generator) if rounding else self._pool
         if not rounding:
             records = records[:, generator.integers(records.shape[1], size=n_rows)]
@@ -147,38 +161,42 @@ class PseudoMarginalModel(Model):
 
     def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
         """Complete partial records: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
-        generator = np.random.default_rng(seed)
+        generator = seeded(seed)
         return complete_possibly(
             lambda part: drawn_given(self._field, None if self._is_tree else self._pool, part, generator),
             given,
             domain=self.domain,
             constraints=self._constraints,
-            one_way=lambda name: self.marginal((name,)).values,
+            one_way=self._one_way,
             generator=generator,
         )
 
     def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice: exactly if the regions make a tree, else nearly (`pseudo_slices`)."""
-        check_sample_size(n_rows)
+        check_rows(self.domain, n_rows)
         checked = check_slice(self.domain, wanted)
-        generator = np.random.default_rng(seed)
+        generator = seeded(seed)
         if not self._is_tree:
             draw = partial(self.records, generator=generator)
             moved = moved_inside(draw, self._pool, checked, n_rows, domain=self.domain, generator=generator)
             if moved is not None:
                 return tuple(compact(column, size) for column, size in zip(moved, self.domain.shape, strict=True))
         return drawn_inside(
-            self._field,
+            lambda count: self._field.sample_where(checked, count, seed=int(generator.integers(1 << 62))),
             checked,
             n_rows,
+            domain=self.domain,
             constraints=self._constraints,
-            one_way=lambda name: self.marginal((name,)).values,
+            one_way=self._one_way,
             generator=generator,
         )
 
+    def _one_way(self, name: str) -> Array:
+        return self._shares((name,), None)
+
     @cached_property
     def _field(self) -> MarkovRandomField:
-        return field_of(*self._tree)
+        return field_of(*self._tree, possible_cells(self.domain, self._constraints))
 
     @cached_property
     def _is_tree(self) -> bool:
@@ -217,7 +235,7 @@ class PseudoMarginalModel(Model):
             columns,
             constraints=self._constraints,
             domain=self.domain,
-            one_way=lambda name: self.marginal((name,)).values,
+            one_way=self._one_way,
             redraw=lambda rows: self._drawn(rows.size, generator),
             generator=generator,
         )
@@ -228,6 +246,10 @@ class PseudoMarginalModel(Model):
 
     def targets(self) -> dict[Clique, Array]:
         """The tables of the regions that no other region contains."""
+        return self._targets
+
+    @cached_property
+    def _targets(self) -> dict[Clique, Array]:
         return {region: self._regions.tables[region] for region in maximal_cliques(self.cliques)}
 
     def to_state(self) -> tuple[State, dict[str, Array]]:

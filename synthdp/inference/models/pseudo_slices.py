@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.inference.arrays import Array, Codes, IntArray
+from synthdp.inference.arrays import Array, IntArray
+from synthdp.inference.drawing import order_of_alike, round_counts
+from synthdp.inference.graphical.contradictions import Possible
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.graphical.tree_fit import potentials_of
 from synthdp.inference.model import FitStatus
-from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.matching_rows import AgreeingRows
-from synthdp.inference.rows.partial_records import Given, slice_constraints
+from synthdp.inference.rows.partial_records import Given
 from synthdp.inference.rows.record_moves import Records
 from synthdp.inference.trees.junction_tree import JunctionTree
 
@@ -27,14 +27,10 @@ _MAX_ROWS = 1_000_000
 """Rows that are drawn to find those of a slice; they take seconds."""
 
 
-def field_of(tree: JunctionTree, beliefs: Sequence[Array]) -> MarkovRandomField:
-    """The distribution whose cliques have given marginals, which agree where cliques of the tree overlap."""
-    potentials: dict[Clique, Array] = {}
-    for clique, separator, belief in zip(tree.cliques, tree.separators, beliefs, strict=True):
-        summed = tuple(axis for axis, name in enumerate(clique) if name not in separator)
-        shares = belief / np.maximum(belief.sum(axis=summed, keepdims=True), np.finfo(np.float64).tiny)
-        potentials[clique] = np.log(shares, out=np.full(shares.shape, -np.inf), where=shares > 0)
-    status = FitStatus(converged=True, n_iterations=0, loss=0.0)
+def field_of(tree: JunctionTree, beliefs: Sequence[Array], possible: Possible) -> MarkovRandomField:
+    """The distribution whose cliques have given marginals, see `potentials_of`."""
+    status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
+    potentials = potentials_of(tree, beliefs, possible)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=1.0, status=status)
 
 
@@ -93,31 +89,9 @@ def moved_inside(
     inside = np.flatnonzero(generator.random(n_drawn) < _wanted(records, wanted, domain))
     if inside.size < n_rows:
         return None
-    return records[:, generator.permutation(inside)[:n_rows]]
-
-
-def drawn_inside(
-    field: MarkovRandomField,
-    wanted: Mapping[str, Array],
-    n_rows: int,
-    *,
-    constraints: Sequence[Constraint],
-    one_way: Callable[[str], Array],
-    generator: np.random.Generator,
-) -> Codes:
-    """Rows of a slice drawn from the field; impossible ones are drawn again, see `repaired`."""
-
-    def draw(count: int) -> Codes:
-        return field.sample_where(wanted, count, seed=int(generator.integers(1 << 62)))
-
-    return repaired(
-        draw(n_rows),
-        constraints=slice_constraints(field.domain, constraints, wanted),
-        domain=field.domain,
-        one_way=lambda name: one_way(name) * wanted.get(name, 1.0),
-        redraw=lambda rows: draw(rows.size),
-        generator=generator,
-    )
+    inside = inside[order_of_alike(tuple(records[:, inside]), np.ones(inside.size))]
+    kept = round_counts(np.ones((1, inside.size)), np.array([n_rows]), generator=generator)[0] > 0
+    return records[:, generator.permutation(inside[kept])]
 
 
 def _wanted(records: Records, wanted: Mapping[str, Array], domain: Domain) -> Array:

@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
 from synthdp.factor import Factor
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.drawing import draw_values
-from synthdp.inference.model import Model, State, Wanted, check_clique, check_given, check_slice
+from synthdp.inference.model import Model, State, Wanted, check_given, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.inference.requests import check_cliques, seeded
 from synthdp.measurement import Coarsening
+
+_LEAST_SHARE = 1e-50
+"""Of a level in its group: too little to be drawn beside any other."""
 
 
 @final
@@ -49,7 +52,7 @@ class RefinedModel(Model):
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
-        names = check_clique(self._domain, clique)
+        (names,) = check_cliques(self._domain, [clique])
         values = self._coarse.marginal(names).values
         for axis, name in enumerate(names):
             if name in self._shares:
@@ -59,7 +62,7 @@ class RefinedModel(Model):
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`."""
-        generator = np.random.default_rng(seed)
+        generator = seeded(seed)
         coarse = self._coarse.sample(n_rows, seed=int(generator.integers(1 << 62)), rounding=rounding)
         return self._refined(coarse, self._shares, generator, rounding=rounding)
 
@@ -69,7 +72,7 @@ class RefinedModel(Model):
         A given level counts as its group, even if its own share is 0.
         """
         check_given(self._domain, given)
-        generator = np.random.default_rng(seed)
+        generator = seeded(seed)
         groups = self._coarsening.groups
         coarse = {name: groups[name][codes] if name in groups else codes for name, codes in given.items()}
         drawn = self._coarse.complete(coarse, seed=int(generator.integers(1 << 62)))
@@ -81,15 +84,14 @@ class RefinedModel(Model):
     def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
         """Draw records of a slice as exactly as the coarse model does; see `Model.sample_where`.
 
-        A merged level is wanted as much as its levels are on average, by their shares.
+        A merged level is wanted as much as its levels are on average, by their shares; a level whose noisy
+        count left it none is taken where no other will do.
         """
-        generator = np.random.default_rng(seed)
+        generator = seeded(seed)
         coarse, shares = check_slice(self._domain, wanted), dict(self._shares)
         for name in coarse.keys() & shares.keys():
-            shares[name] = shares[name] * coarse[name]
+            shares[name] = np.maximum(shares[name], _LEAST_SHARE) * coarse[name]
             coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(np.float64)
-            if not coarse[name].any():
-                raise ParameterError(f"where: the wanted levels of {name!r} have probability 0; widen the slice")
         drawn = self._coarse.sample_where(coarse, n_rows, seed=int(generator.integers(1 << 62)))
         return self._refined(drawn, shares, generator, rounding=True)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import ClassVar, Self, cast, final
 
 import numpy as np
@@ -12,26 +13,18 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.factor import Factor
-from synthdp.inference.arrays import Array, CodeColumn, Codes, cell_counts, compact
-from synthdp.inference.drawing import draw_counts, round_counts
-from synthdp.inference.model import (
-    FitStatus,
-    Model,
-    State,
-    Wanted,
-    check_clique,
-    check_columns,
-    check_sample_size,
-    check_slice,
-)
+from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_counts, compact
+from synthdp.inference.drawing import draw_counts, order_of_alike, round_counts
+from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
 from synthdp.inference.models.public_support import SupportReport
-from synthdp.inference.rows.partial_records import complete_from_rows, weights_inside
+from synthdp.inference.requests import check_cliques, check_rows, seeded
+from synthdp.inference.rows.partial_records import complete_from_rows, drawn_inside, weights_nearest, with_wanted_levels
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 
 
 @final
 class WeightedRowsModel(Model):
-    """Weights on rows; every row that it samples is one of them, every one it completes nearly.
+    """Weights on rows; every row that it samples is one of them, every one it completes or finds for a slice nearly.
 
     Parameters
     ----------
@@ -105,13 +98,13 @@ class WeightedRowsModel(Model):
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
-        names = check_clique(self._domain, clique)
-        shares = cell_counts(self._domain, names, self._columns, self._weights)
-        return Factor(self._domain.project(names), self._total * shares)
+        (names,) = check_cliques(self._domain, [clique])
+        return self._in_counts(names, cell_counts(self._domain, names, self._columns, self._weights))
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`. With ``rounding`` each row is within one of its expectation."""
-        return self._drawn(self._weights, n_rows, seed=seed, rounding=rounding)
+        check_rows(self._domain, n_rows)
+        return self._drawn(self._weights, n_rows, seeded(seed), rounding=rounding)
 
     def complete(self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None) -> Codes:
         """Complete partial records by rows that agree with them, drawn in proportion to weight.
@@ -125,22 +118,49 @@ class WeightedRowsModel(Model):
             given,
             domain=self._domain,
             constraints=self._constraints,
-            one_way=lambda name: self.marginal((name,)).values,
+            one_way=self._one_way,
             seed=seed,
         )
 
     def sample_where(self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None) -> Codes:
-        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`. Some row must lie in it."""
-        checked = check_slice(self._domain, wanted)
-        inside = weights_inside(self._domain, self._columns, self._weights, checked)
-        return self._drawn(inside, n_rows, seed=seed, rounding=True)
+        """Draw records of a slice exactly, however rare it is; see `Model.sample_where`.
 
-    def _drawn(self, weights: Array, n_rows: int, *, seed: int | None, rounding: bool) -> Codes:
-        check_sample_size(n_rows)
-        generator = np.random.default_rng(seed)
+        If no row lies in it, those that do in most attributes get wanted levels in the others, drawn by
+        the levels' own shares, and are drawn again should that break a constraint (`repaired`).
+        """
+        checked = check_slice(self._domain, wanted)
+        check_rows(self._domain, n_rows)
+        generator = seeded(seed)
+        weights, n_outside = weights_nearest(self._domain, self._columns, self._weights, checked)
+        if not n_outside:
+            return self._drawn(weights, n_rows, generator, rounding=True)
+
+        def draw(count: int) -> Codes:
+            nearest = self._drawn(weights, count, generator, rounding=True)
+            return with_wanted_levels(nearest, checked, domain=self._domain, one_way=self._one_way, generator=generator)
+
+        return drawn_inside(
+            draw,
+            checked,
+            n_rows,
+            domain=self._domain,
+            constraints=self._constraints,
+            one_way=self._one_way,
+            generator=generator,
+        )
+
+    def _one_way(self, name: str) -> Array:
+        return self.marginal((name,)).values
+
+    @cached_property
+    def _order(self) -> IntArray:
+        return order_of_alike(self._columns, self._weights)
+
+    def _drawn(self, weights: Array, n_rows: int, generator: np.random.Generator, *, rounding: bool) -> Codes:
+        """Rows by their weights; rounding goes through them in order, so that it also keeps close what many share."""
         draw = round_counts if rounding else draw_counts
-        counts = draw(weights[None, :], np.array([n_rows]), generator=generator)[0]
-        positions = generator.permutation(np.repeat(np.arange(len(counts)), counts))
+        counts = draw(weights[None, self._order], np.array([n_rows]), generator=generator)[0]
+        positions = generator.permutation(np.repeat(self._order, counts))
         return tuple(column[positions] for column in self._columns)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:

@@ -13,7 +13,7 @@ from math import inf, sqrt
 from typing import final
 
 from synthdp.errors import ParameterError
-from synthdp.inference.model import FitStatus, Progress
+from synthdp.inference.model import Ending, FitStatus, Progress
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 
 Objective = Callable[[DeviceArray], tuple[float, DeviceArray]]
@@ -43,7 +43,7 @@ class AdaptiveDescent:
         The fit has converged when progress has stalled this many times and once more; each time
         before, the learning rate is halved.
     max_iterations
-        Stop here in any case; the status then says that the fit has not converged.
+        Stop here in any case; the status then says "stopped".
     stop_at_noise
         Stop early where the loss is below what noise alone would leave of it at the truth (half a
         unit a cell, less three standard deviations of that), as soon as ``window`` iterations
@@ -106,7 +106,7 @@ class AdaptiveDescent:
         values = deque([search.best_value], maxlen=self.window + 1)
         # A loss this far below the noise's own size is zero for every purpose.
         negligible, noise = 1e-9 * n_cells, self.noise_level(n_cells) if self.stop_at_noise else -inf
-        n_iterations, stalled, converged = 0, 0, search.best_value <= negligible
+        n_iterations, halved, converged = 0, 0, search.best_value <= negligible
         while not converged and n_iterations < self.max_iterations:
             search.step(project)
             n_iterations += 1
@@ -115,12 +115,13 @@ class AdaptiveDescent:
             gain = values[0] - value if len(values) > self.window else inf
             converged = value <= negligible or (value <= noise and gain <= _SLOW * value)
             if n_iterations % self.window == 0 and gain <= self.tolerance * value:
-                stalled += 1
-                converged = converged or stalled > self.halvings
+                halved += 1
+                converged = converged or halved > self.halvings
                 search.restart()
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
-        return search.best, FitStatus(converged=converged, n_iterations=n_iterations, loss=search.best_value)
+        ended: Ending = "stalled" if converged else "stopped"
+        return search.best, FitStatus(ended=ended, n_iterations=n_iterations, loss=search.best_value)
 
 
 class _Search:

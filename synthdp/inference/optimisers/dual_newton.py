@@ -20,6 +20,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from synthdp.inference.arrays import Array
+from synthdp.inference.model import Ending
 from synthdp.inference.regions.local_polytope import LocalPolytope
 
 _ARMIJO = 1e-4
@@ -30,17 +31,28 @@ _ROUNDING = 1e-14
 """An increase by less than this share of the dual is the rounding error of its sum, and no reason to halve."""
 _MAX_CAUTION, _MIN_CAUTION = 0.1, 1e-5
 """Relative accuracy of the linear systems: that of the solution so far (inexact Newton), within these bounds."""
+_LOST = 0.1
+"""Share of the gradient that conjugate gradients may leave over; a line search makes up for it."""
+_QUICKLY_SOLVED, _MAX_SOLVED = 700, 2000
+"""Messages up to which linear systems are solved by elimination: in hundredths of a second, and in a second.
+
+Between the two, conjugate gradients are quicker, and elimination is for where they get lost.
+"""
+_UNSEEN, _MIN_TOLERANCE = 1e-2, 1e-13
+"""Share of the noise of all cells that disagreements may be, and the share of the total that rounding is above."""
+_REDUNDANT = 1e-14
+"""Added to the diagonal of the scaled system, which may be singular; a few units in the last place."""
 _RIDGE, _MIN_RIDGE = 1e-2, 1e-7
 """Curvature of cells at 0, relative to others: in proportion to the accuracy, and never so small that it is lost."""
 
 
 class Solution(NamedTuple):
-    """Region tables end to end, the messages, Newton steps taken, and whether the tables are consistent."""
+    """Region tables end to end, the messages, Newton steps taken, and how it ended; "optimal" tables are consistent."""
 
     cells: Array
     messages: Array
     n_iterations: int
-    converged: bool
+    ended: Ending
 
 
 @final
@@ -51,7 +63,8 @@ class DualNewton:
     Parameters
     ----------
     tolerance
-        Stop when all disagreements at the joints add up to less than this share of the total.
+        Stop when all disagreements at the joints add up to less than this share of the total, or
+        of what the noise would leave if that is less.
     max_iterations
         Stop after this many Newton steps in any case; the solution then says that it is not consistent.
     max_inner
@@ -88,14 +101,20 @@ class DualNewton:
         progress
             Called with (iterations done, iterations at most).
         """
-        dual = _Dual(polytope, target, variance, total, start)
+        # In units of a typical stddev, so that rounding error has a known size.
+        unit = float(np.sqrt(np.median(variance[variance > 0])))
+        dual = _Dual(polytope, target / unit, variance / unit**2, total / unit, start * unit)
+        # What disagrees costs half its square over the least variance, and must not show beside the loss of all cells.
+        noise = float(np.sqrt(np.min(variance[variance > 0]) * variance.size)) / total
+        tolerance = max(min(self.tolerance, _UNSEEN * noise), _MIN_TOLERANCE)
         n_iterations, moved = 0, True
-        while dual.gap > self.tolerance and n_iterations < self.max_iterations and moved:
+        while dual.gap > tolerance and n_iterations < self.max_iterations and moved:
             moved = dual.advance(self.max_inner)
             n_iterations += 1
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
-        return Solution(dual.cells, dual.messages, n_iterations, dual.gap <= self.tolerance)
+        ended: Ending = "optimal" if dual.gap <= tolerance else "stopped" if moved else "stalled"
+        return Solution(dual.cells * unit, dual.messages / unit, n_iterations, ended)
 
 
 class _Dual:
@@ -133,7 +152,7 @@ class _Dual:
         ridge = max(_RIDGE * caution, _MIN_RIDGE)
         curvature = self._variance * np.where(self.cells > 0, 1.0, ridge)
         accuracy = max(caution, _MIN_CAUTION)
-        direction = _newton_direction(self._polytope, curvature, self._gradient, accuracy, max_inner)
+        direction = self._direction(curvature, accuracy, max_inner)
         slope = float(np.dot(self._gradient, direction))
         step = 1.0
         for _ in range(_MAX_HALVINGS):
@@ -146,9 +165,39 @@ class _Dual:
             step *= 0.5
         return False
 
+    def _direction(self, curvature: Array, accuracy: float, max_inner: int) -> Array:
+        """Newton's direction, by the quicker way that finds it."""
+        if self._polytope.n_messages > _QUICKLY_SOLVED:
+            direction, left = _searched_direction(self._polytope, curvature, self._gradient, accuracy, max_inner)
+            if left <= _LOST or self._polytope.n_messages > _MAX_SOLVED:
+                return direction
+        return _solved_direction(self._polytope, curvature, self._gradient)
 
-def _newton_direction(polytope: LocalPolytope, curvature: Array, gradient: Array, accuracy: float, most: int) -> Array:
-    """Conjugate gradients for ``sums(curvature * field(direction)) = -gradient`` on balanced messages.
+
+def _solved_direction(polytope: LocalPolytope, curvature: Array, gradient: Array) -> Array:
+    """The solution of ``sums(curvature * field(direction)) = -gradient`` among balanced messages, by elimination.
+
+    It is exact where scales of noise are so far apart that conjugate gradients get lost.
+    """
+    matrix, free, bound = polytope.system(curvature)
+    scale = np.sqrt(np.diag(matrix))
+    # A message into impossible cells only has nothing to move.
+    scale = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    matrix *= scale[:, None] * scale
+    # Conditions may follow from each other where cliques go in circles.
+    matrix[np.diag_indices_from(matrix)] += np.where(scale > 0, _REDUNDANT, 1.0)
+    padded = np.append(gradient, 0.0)
+    moves = scale * np.linalg.solve(matrix, scale * (padded[bound] - padded[free]))
+    direction = np.zeros(polytope.n_messages + 1)
+    direction[free] = moves
+    np.subtract.at(direction, bound, moves)
+    return direction[:-1]
+
+
+def _searched_direction(
+    polytope: LocalPolytope, curvature: Array, gradient: Array, accuracy: float, most: int
+) -> tuple[Array, float]:
+    """The same by conjugate gradients, and which share of the gradient is left over.
 
     They are preconditioned by the blocks of each joint cell, which are a diagonal plus the balance.
     """
@@ -170,4 +219,4 @@ def _newton_direction(polytope: LocalPolytope, curvature: Array, gradient: Array
         shaped = polytope.balanced(residual, diagonal)
         previous, product = product, float(np.dot(residual, shaped))
         direction = shaped + product / previous * direction
-    return solution
+    return solution, float(np.sqrt(max(product, 0.0) / first)) if first > 0 else 0.0

@@ -30,7 +30,7 @@ import numpy as np
 
 from synthdp.inference.arrays import Array
 from synthdp.inference.loss import MarginalLoss
-from synthdp.inference.model import FitStatus, Progress
+from synthdp.inference.model import Ending, FitStatus, Progress
 
 Marginals = Callable[[Array], Array]
 Least = Callable[[Array], float]
@@ -49,8 +49,6 @@ _MIN_SHARE = 1e-9
 """An accelerated step may not shrink cells that hold less of the total than this: it could not bring them back."""
 _LONG_SHARE, _LONG_TOLERANCE = 0.25, 10.0
 """Over this share of all iterations the loss may have fallen by this many times the tolerance."""
-_NEGLIGIBLE_LOSS = 1e-8
-"""A loss per cell that is zero for every purpose; the noise's own size is one half."""
 
 
 class _Iterate(NamedTuple):
@@ -69,13 +67,12 @@ class MirrorDescent:
     ----------
     tolerance
         Stop when ``window`` iterations together lowered the loss by less than this share of it,
-        and the last quarter of all iterations by less than ten times as much. What is left to
-        gain is then mostly below ten times the tolerance.
+        and the last quarter of all iterations by less than ten times as much.
     window
-        Number of iterations over which progress is judged; more where noise scales differ: four
-        times as many where they differ 1000-fold.
+        Number of iterations over which progress is judged; more where noise scales differ: twice as
+        many where they differ 10-fold. Where they differ more, see `multipliers`.
     max_iterations
-        Stop here in any case; the status then says that the fit has not converged.
+        Stop here in any case; the status then says "stopped".
     memory
         Number of former iterates to combine, 16 bytes a measured cell each; 0 gives plain mirror descent.
     """
@@ -121,7 +118,7 @@ class MirrorDescent:
             moved = state.advance()
             n_iterations += 1
             losses.append(state.current.loss)
-            converged = losses[-1] <= _NEGLIGIBLE_LOSS * loss.n_cells
+            converged = losses[-1] <= loss.negligible
             if not converged and (
                 not moved or (n_iterations >= checked + window and self._stands_still(losses, window))
             ):
@@ -131,8 +128,9 @@ class MirrorDescent:
                 checked = n_iterations
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
-        status = FitStatus(converged=converged, n_iterations=n_iterations, loss=state.current.loss)
-        return state.current.theta, status
+        ended: Ending = "optimal" if converged else "stopped" if moved else "stalled"
+        reached = state.current.loss + loss.of_repeats
+        return state.current.theta, FitStatus(ended=ended, n_iterations=n_iterations, loss=reached)
 
     def _stands_still(self, losses: Sequence[float], window: int) -> bool:
         """Little was gained lately, and not much more over a share of all iterations: slow fits need longer looks."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.inference.arrays import Array, Axes
 from synthdp.inference.regions.region_graph import RegionGraph
+from synthdp.inference.summation import summed
 
 
 class _Port(NamedTuple):
@@ -89,7 +90,7 @@ class LocalPolytope:
         out = np.empty(self.n_messages)
         for table, ports in zip(self.tables(cells), self._ports, strict=True):
             for port in ports:
-                out[port.start : port.end] = np.add.reduce(table, axis=port.summed).ravel()
+                out[port.start : port.end] = summed(table, port.summed).ravel()
         return out
 
     def balanced(self, messages: Array, curvature: Array | None = None) -> Array:
@@ -104,6 +105,30 @@ class LocalPolytope:
         means[self._joint_cells[self.totals]] = 0.0
         return np.asarray((messages - means[self._joint_cells]) * weights)
 
+    def system(self, curvature: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+        """The map from messages to ``sums(curvature * field(messages))`` as a matrix, among free messages.
+
+        The first message of each joint cell is minus the sum of the others, which are free, as
+        those of the total are.
+
+        Returns
+        -------
+        The symmetric matrix, the positions of the free messages, and for each of them that of the
+        one that follows from it; ``n_messages`` for those of the total.
+        """
+        whole = np.zeros((self.n_messages + 1, self.n_messages + 1))
+        for table, ports in zip(self.tables(curvature), self._ports, strict=True):
+            for row, port in enumerate(ports):
+                for other in ports[: row + 1]:
+                    _add_block(whole, table, port, other)
+        _, first = np.unique(self._joint_cells, return_index=True)
+        follower = first[self._joint_cells]
+        follower[self.totals] = self.n_messages
+        free = np.flatnonzero(follower != np.arange(self.n_messages))
+        bound = follower[free]
+        rows = whole[free] - whole[bound]
+        return rows[:, free] - rows[:, bound], free, bound
+
     def split(self, messages: Array) -> dict[tuple[Clique, Clique], Array]:
         """The message of each (joint, region), as copies, to start a later fit from."""
         ports = {}
@@ -117,6 +142,17 @@ class LocalPolytope:
         """The inverse of `split`; messages that are not given are 0."""
         sizes = zip(self.keys, self._message_sizes, strict=True)
         return np.concatenate([messages.get(key, np.zeros(size)) for key, size in sizes])
+
+
+def _add_block(whole: Array, table: Array, port: _Port, other: _Port) -> None:
+    """Add what two messages of one region have to do with each other: the region's marginal on both."""
+    summed = tuple(axis for axis in port.summed if axis in other.summed)
+    marginal = table.sum(axis=summed, keepdims=True)
+    rows, columns = (np.arange(p.start, p.end).reshape(p.shape) for p in (port, other))
+    rows, columns, marginal = np.broadcast_arrays(rows, columns, marginal)
+    whole[rows, columns] += marginal
+    if port is not other:
+        whole[columns, rows] += marginal
 
 
 def _port(graph: RegionGraph, joint: Clique, region: Clique, start: int) -> _Port:

@@ -9,8 +9,10 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array, Codes, IntArray, compact
-from synthdp.inference.graphical.possible_rows import check_possible
+from synthdp.inference.graphical.contradictions import blame
+from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
 from synthdp.inference.model import check_given
+from synthdp.inference.requests import seeded
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.matching_rows import AgreeingRows
 
@@ -71,7 +73,7 @@ def complete_from_rows(
     seed: int | None,
 ) -> Codes:
     """Partial records completed by rows of a weighted table that agree with them, or nearly; see `AgreeingRows`."""
-    generator = np.random.default_rng(seed)
+    generator = seeded(seed)
 
     def draw(part: Given) -> Mapping[str, NDArray[np.integer]]:
         n_records = len(next(iter(part.values())))
@@ -81,23 +83,84 @@ def complete_from_rows(
     return complete_possibly(draw, given, domain=domain, constraints=constraints, one_way=one_way, generator=generator)
 
 
-def weights_inside(
-    domain: Domain, columns: Sequence[NDArray[np.integer]], weights: Array, wanted: Mapping[str, Array]
-) -> Array:
-    """The weights of rows times how much their levels are wanted; they add up to 1.
+def drawn_inside(
+    draw: Callable[[int], Codes],
+    wanted: Mapping[str, Array],
+    n_rows: int,
+    *,
+    domain: Domain,
+    constraints: Sequence[Constraint],
+    one_way: Callable[[str], Array],
+    generator: np.random.Generator,
+) -> Codes:
+    """Rows of a slice, drawn again and again where they are impossible; see `repaired`.
+
+    Parameters
+    ----------
+    draw
+        Draws some number of rows of the slice, possible or not.
+    wanted
+        For each restricted attribute how much each level is wanted, 0 to 1.
+    n_rows
+        Number of rows.
+    domain, constraints, one_way, generator
+        See `repaired`.
 
     Raises
     ------
     ParameterError
-        If no row of any weight lies in the slice.
+        If no possible row is wanted.
     """
-    inside = weights.copy()
+    return repaired(
+        draw(n_rows),
+        constraints=slice_constraints(domain, constraints, wanted),
+        domain=domain,
+        one_way=lambda name: one_way(name) * wanted.get(name, 1.0),
+        redraw=lambda rows: draw(rows.size),
+        generator=generator,
+    )
+
+
+def weights_nearest(
+    domain: Domain, columns: Sequence[NDArray[np.integer]], weights: Array, wanted: Mapping[str, Array]
+) -> tuple[Array, int]:
+    """The weights of the rows that lie in a slice in most attributes, times how much their levels are wanted there.
+
+    Returns
+    -------
+    The weights, adding up to 1, and in how many attributes these rows lie outside: 0 if any row lies in the slice.
+    """
+    logs = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
+    outside = np.zeros(weights.shape, dtype=np.int64)
     for name, scale in wanted.items():
-        inside *= scale[columns[domain.index(name)]]
-    if not inside.any():
-        raise ParameterError("where: no row of the model lies in the slice; widen it, or use engine='graphical-model'")
-    inside /= inside.max()
-    return np.asarray(inside / inside.sum())
+        here = scale[columns[domain.index(name)]]
+        logs += np.log(here, out=np.zeros_like(here), where=here > 0)
+        outside += here == 0
+    fewest = int(outside[weights > 0].min())
+    logs[outside > fewest] = -np.inf
+    nearest = np.exp(logs - logs.max())
+    return np.asarray(nearest / nearest.sum()), fewest
+
+
+def with_wanted_levels(
+    columns: Codes,
+    wanted: Mapping[str, Array],
+    *,
+    domain: Domain,
+    one_way: Callable[[str], Array],
+    generator: np.random.Generator,
+) -> Codes:
+    """The rows with each unwanted level replaced by a wanted one, drawn by its share."""
+    replaced = list(columns)
+    for name, scale in wanted.items():
+        position = domain.index(name)
+        rows = np.flatnonzero(scale[columns[position]] == 0)
+        shares = one_way(name) * scale
+        weights = shares if shares.any() else scale
+        drawn = generator.choice(scale.size, rows.size, p=weights / weights.sum())
+        replaced[position] = columns[position].copy()
+        replaced[position][rows] = drawn
+    return tuple(replaced)
 
 
 def slice_constraints(
@@ -114,5 +177,6 @@ def slice_constraints(
     try:
         check_possible(domain, joined)
     except ParameterError:
-        raise ParameterError("where: the constraints leave no row in the slice; widen it") from None
+        cause = blame(domain, possible_cells(domain, constraints), {name: scale > 0 for name, scale in wanted.items()})
+        raise ParameterError(f"where: the slice contradicts {cause}; widen it") from None
     return joined

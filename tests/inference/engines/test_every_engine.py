@@ -20,6 +20,8 @@ from synthdp.inference.models.saved_models import model_from_state, model_to_sta
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.release.registry import ENGINES as NAMED
 
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # fits are cut short to save time
+
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
 ALL_ROWS = tuple(np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True))
 
@@ -146,18 +148,13 @@ def test_slices_follow_the_conditional_distribution(engine, fitted):
 
 @pytest.mark.parametrize("cliques", [[("b", "c")], [("b", "c"), ("c", "d"), ("d", "b")]], ids=["tree", "cycle"])
 def test_slices_are_drawn_however_rare(engine, cliques):
-    """One record in a million; engines that hold records may lack it, and then say so."""
+    """One record in a million; engines that hold records may lack it, and then make it of the nearest ones."""
     n_rows = 1e7
     one_way = LinearMeasurement(("a",), np.array([n_rows / 2, n_rows / 2 - 10, 10.0]), 0.1)
     others = [LinearMeasurement(c, np.full(s := DOMAIN.project(c).shape, n_rows / np.prod(s)), 100.0) for c in cliques]
     model = engine.estimate(DOMAIN, [one_way, *others])
     wanted = {"a": np.array([False, False, True]), "b": np.array([True, False])}
-    mass = model.marginal(("a", "b")).values[2, 0]
-    assert mass < 1e-4 * n_rows
-    if mass == 0:
-        with pytest.raises(ParameterError, match="where: "):
-            model.sample_where(wanted, 50, seed=0)
-        return
+    assert model.marginal(("a", "b")).values[2, 0] < 1e-4 * n_rows
     columns = model.sample_where(wanted, 500, seed=0)
     assert [column.shape for column in columns] == [(500,)] * len(DOMAIN)
     assert (columns[0] == 2).all()
@@ -179,9 +176,9 @@ def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
         sliced = model.sample_where({"a": np.array([False, False, True])}, 1000, seed=0)
         assert (sliced[0] == 2).all()
         assert all(constraint.holds(DOMAIN, sliced).all() for constraint in CONSTRAINTS)
-        with pytest.raises(ParameterError, match="given: "):
+        with pytest.raises(ParameterError, match=r"^given: .* on \('a', 'c'\) and on \('c', 'd'\) together;"):
             model.complete({"a": np.array([0, 2]), "d": np.array([0, 0])}, seed=0)
-        with pytest.raises(ParameterError, match="where: "):
+        with pytest.raises(ParameterError, match=r"^where: .* on \('a', 'c'\) and on \('c', 'd'\) together;"):
             model.sample_where({"a": np.array([False, False, True]), "d": np.array([True, False])}, 5, seed=0)
 
 

@@ -231,10 +231,9 @@ def test_a_domain_without_attributes_is_refused(engine):
         LinearMeasurement(("a",), np.zeros(4), 1.0),
         LinearMeasurement(("a", "b"), np.zeros((2, 3)), 1.0),
         LinearMeasurement(("nowhere",), np.zeros(4), 1.0),
-        LinearMeasurement(("b", "b"), np.zeros((2, 2)), 1.0),
         LinearMeasurement(("a",), np.zeros(2), 1.0, Coarsening({"a": np.array([0, 0, 1])})),
     ],
-    ids=["size", "order", "name", "repeat", "coarsened"],
+    ids=["size", "order", "name", "coarsened"],
 )
 def test_measurements_that_do_not_fit_are_refused(engine, measurement):
     with pytest.raises(ParameterError):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
 
 from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.errors import FitWarning, ModelTooLargeError, ParameterError
 from synthdp.inference.engines.gum import RecordUpdateEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.optimisers.dual_newton import DualNewton
@@ -73,7 +73,7 @@ def test_regions_are_consistent_and_the_loss_is_no_worse_than_the_exact_one(join
     """The local polytope contains the marginals of all distributions."""
     measurements = measured(joint, PROBLEMS[problem])
     model = LocalConsistencyEstimator(shrinkage=False).estimate(DOMAIN, measurements)
-    assert model.status.converged
+    assert model.status.ended == "optimal"
     check_local_consistency(model)
     assert model.status.loss <= TIGHT.estimate(DOMAIN, measurements).status.loss * (1 + 1e-7) + 1e-7
 
@@ -87,7 +87,7 @@ def test_random_problems_are_solved_to_optimality():
         table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(domain.shape)
         measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 1, len(cliques)))
         model = LocalConsistencyEstimator(shrinkage=False).estimate(domain, measurements)
-        assert model.status.converged, seed
+        assert model.status.ended == "optimal", seed
         check_local_consistency(model)
         exact = TIGHT.estimate(domain, measurements)
         assert model.status.loss <= exact.status.loss * (1 + 1e-6) + 1e-5, seed
@@ -134,7 +134,7 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     table = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
     measurements = noisy(rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "c")], [stddev] * 4)
     model = LocalConsistencyEstimator().estimate(domain, measurements)
-    assert model.status.converged
+    assert model.status.ended == "optimal"
     check_local_consistency(model)
     assert model.total == pytest.approx(estimate_total(measurements))
 
@@ -199,16 +199,18 @@ def test_warm_starts_take_fewer_iterations(engine, joint):
 
 
 def test_a_fit_that_is_cut_short_says_so(joint):
-    measurements = measured(joint, PROBLEMS["all pairs"])
-    newton = DualNewton(max_iterations=2)
+    measurements = measured(joint, PROBLEMS["all pairs"], stddev=100.0)
+    newton = DualNewton(max_iterations=1)
     seen = []
-    model = LocalConsistencyEstimator(newton=newton).estimate(
-        DOMAIN, measurements, progress=lambda *done: seen.append(done)
-    )
-    assert not model.status.converged
-    assert seen == [(1, 2), (2, 2)]
-    moved = RecordUpdateEstimator(moves=RecordMoves(max_sweeps=2)).estimate(DOMAIN, measurements)
-    assert not moved.status.converged
+    with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped after 1 iterations") as told:
+        model = LocalConsistencyEstimator(newton=newton).estimate(
+            DOMAIN, measurements, progress=lambda *done: seen.append(done)
+        )
+    assert (model.status.ended, model.status.caution) == ("stopped", str(told[0].message))
+    assert seen == [(1, 1)]
+    with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 2 iterations"):
+        moved = RecordUpdateEstimator(moves=RecordMoves(max_sweeps=2)).estimate(DOMAIN, measurements)
+    assert moved.status.ended == "stopped"
 
 
 def test_too_large_and_senseless_requests_are_refused(engine, joint):

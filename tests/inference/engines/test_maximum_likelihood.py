@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
-from oracles.inference import least_loss, loss_and_gap, noisy, random_cliques, random_domain, whitened
-from scipy.optimize import nnls
+from oracles.inference import (
+    least_excess_loss,
+    least_loss,
+    loss_and_gap,
+    noisy,
+    random_cliques,
+    random_domain,
+    whitened,
+)
 
 from synthdp.domain import Domain
+from synthdp.errors import FitWarning
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.loss import MarginalLoss
@@ -26,6 +34,15 @@ def problem(seed, *, ratio):
     return domain, noisy(rng, joint, domain, cliques, stddevs)
 
 
+def loopy_problem(seed, *, ratio=1.0, density=0.3, counts=1e4):
+    """The same with all one-way marginals and a circle of pairs, which is the marginals of no junction tree."""
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple("abcd"), tuple(int(size) for size in rng.integers(2, 5, 4)))
+    cliques = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), *((name,) for name in "abcd")]
+    joint = counts * rng.dirichlet(np.full(domain.size(), density)).reshape(domain.shape)
+    return domain, noisy(rng, joint, domain, cliques, 50.0 / rng.choice([1.0, ratio], len(cliques)))
+
+
 def outcome(engine, domain, measurements):
     """Loss, gap and least loss of a fit, all per unit of noise a cell."""
     total = estimate_total(measurements)
@@ -44,22 +61,10 @@ def test_tight_fits_reach_the_least_loss(engine, ratio):
         domain, measurements = problem(seed, ratio=ratio)
         model, loss, gap, least, n_cells = outcome(engine(driver=TIGHT), domain, measurements)
         bend = sum((model.total / np.min(measurement.stddev)) ** 2 for measurement in measurements)
-        assert model.status.converged
+        assert model.status.ended == "optimal"
         assert loss <= least + 1e-3 * least + 1e-6 * n_cells, seed
         # The certain gain of a step towards a single record: the gap alone grows with counts over noise.
         assert gap**2 <= 2e-3 * (loss + 0.01 * n_cells) * bend, seed
-
-
-def least_excess_loss(matrix, target, total):
-    """The least loss over the simplex, exactly: least distance programming [Lawson & Hanson 1974]."""
-    corners = matrix * total - target[:, None]
-    scale, best = 1.0, np.inf
-    for _ in range(3):  # the second and third time scaled to the size of the loss
-        weights, _ = nnls(np.vstack([corners * scale, np.ones(corners.shape[1])]), np.append(0.0 * target, 1.0))
-        if weights.sum() > 0:
-            best = min(best, 0.5 * float(np.sum((corners @ weights / weights.sum()) ** 2)))
-        scale = 1.0 / np.sqrt(2 * best + 1e-12)
-    return best
 
 
 def default_outcome(seed, ratio):
@@ -67,14 +72,15 @@ def default_outcome(seed, ratio):
     model = GraphicalModelEstimator().estimate(domain, measurements)
     matrix, target = whitened(domain, combined_measurements(domain, measurements))
     least = least_excess_loss(matrix, target, model.total)
-    return model.status, (model.status.loss - least) / (least + 1e-4 * len(target))
+    excess = model.status.loss - MarginalLoss(domain, measurements).of_repeats - least
+    return model.status, excess / (least + 1e-4 * len(target))
 
 
 @pytest.mark.parametrize("ratio", [1.0, 10.0, 1000.0])
 def test_default_fits_are_within_a_ten_thousandth_of_the_least_loss_or_say_that_they_are_not(ratio):
     outcomes = [default_outcome(seed, ratio) for seed in range(100, 140)]
-    assert max(excess for status, excess in outcomes if status.converged) <= 1e-4
-    assert sum(status.converged for status, _ in outcomes) >= 38
+    assert max(excess for status, excess in outcomes if status.ended == "optimal") <= 1e-4
+    assert sum(status.ended == "optimal" for status, _ in outcomes) >= 38
 
 
 def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
@@ -84,11 +90,12 @@ def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
         warm = GraphicalModelEstimator().estimate(domain, measurements, warm_start=first)
         matrix, target = whitened(domain, combined_measurements(domain, measurements))
         least = least_excess_loss(matrix, target, warm.total)
-        assert warm.status.converged
-        assert warm.status.loss - least <= 1e-4 * least + 1e-8 * len(target)
+        assert warm.status.ended == "optimal"
+        excess = warm.status.loss - MarginalLoss(domain, measurements).of_repeats - least
+        assert excess <= 1e-4 * least + 1e-8 * len(target)
 
 
-def test_a_fit_that_cannot_move_but_could_gain_is_not_called_converged():
+def test_a_fit_that_cannot_move_but_could_gain_is_not_called_optimal():
     """A start where a needed cell has underflown to probability 0: the slope there is known, the way is not."""
     domain = Domain(("a",), (2,))
     loss = MarginalLoss(domain, [LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0)])
@@ -99,7 +106,7 @@ def test_a_fit_that_cannot_move_but_could_gain_is_not_called_converged():
     def fit(least):
         return MirrorDescent().minimise(marginals, loss, np.zeros(2), total=100.0, least=least)[1]
 
-    assert not fit(lambda prices: float(prices.min())).converged
+    assert fit(lambda prices: float(prices.min())).ended == "stalled"
 
 
 def test_reported_loss_is_that_of_the_merged_measurements():
@@ -131,9 +138,10 @@ def test_negative_counts_are_projected_to_the_simplex():
     np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")
 @pytest.mark.parametrize("memory", [0, 1, 20])
 def test_the_loss_falls_monotonically_whatever_the_memory(memory):
-    domain, measurements = problem(4, ratio=5.0)
+    domain, measurements = loopy_problem(4, ratio=5.0)
     losses = []
     for limit in range(40):
         driver = MirrorDescent(memory=memory, max_iterations=limit)
@@ -143,10 +151,10 @@ def test_the_loss_falls_monotonically_whatever_the_memory(memory):
 
 
 def test_a_fit_that_is_cut_short_says_so():
-    domain, measurements = problem(4, ratio=1.0)
-    status = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=3)).estimate(domain, measurements).status
-    assert not status.converged
-    assert status.n_iterations == 3
+    domain, measurements = loopy_problem(4)
+    with pytest.warns(FitWarning, match=r"\(graphical-model\) was stopped after 3 iterations"):
+        status = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=3)).estimate(domain, measurements).status
+    assert (status.ended, status.n_iterations) == ("stopped", 3)
 
 
 @pytest.mark.parametrize("stddev", [1e-6, 1e-3, 1.0, 1e3, 1e6])
@@ -158,7 +166,7 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     measurements = noisy(rng, joint, domain, [("a", "b"), ("b", "c"), ("b",)], [stddev] * 3)
     model, loss, _, least, n_cells = outcome(GraphicalModelEstimator(), domain, measurements)
     # Where the rounding of a count as a float is a thousandth of the noise, the last of the loss is beyond reach.
-    assert model.status.converged or np.spacing(total) > 1e-3 * stddev
+    assert model.status.ended == "optimal" or np.spacing(total) > 1e-3 * stddev
     assert loss <= 1.01 * least + 1e-3 * n_cells
 
 
@@ -177,6 +185,6 @@ def test_evaluations_are_not_wasted_where_nothing_can_be_gained(monkeypatch):
             calls.clear()
             measurements = [LinearMeasurement(clique, values, 1.0), *extra]
             model = GraphicalModelEstimator().estimate(domain, measurements)
-            assert model.status.converged
+            assert model.status.ended == "optimal"
             np.testing.assert_allclose(model.marginal(("a", "b")).values, model.total / 6)
             assert len(calls) <= 10

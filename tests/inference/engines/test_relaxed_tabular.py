@@ -13,7 +13,7 @@ from oracles.inference import clique_sets, domains, marginal_of, noisy, random_c
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import MissingExtraError, ModelTooLargeError, ParameterError
+from synthdp.errors import FitWarning, MissingExtraError, ModelTooLargeError, ParameterError
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.mixture_fit import _Objective, _target
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator
@@ -33,7 +33,7 @@ from synthdp.measurement import LinearMeasurement
 ENGINES = [MixtureEstimator, RelaxedTabularEstimator]
 NUMPY = ArrayBackend("numpy")
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
-STATUS = FitStatus(converged=True, n_iterations=0, loss=0.0)
+STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 ALLOWED = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool)
 
 
@@ -187,7 +187,7 @@ def test_random_small_problems_end_near_the_least_loss(engine, seed):
     driver = replace(engine().driver, stop_at_noise=False)
     model = engine(driver=driver).estimate(domain, measurements)
     n_cells = sum(measurement.values.size for measurement in measurements)
-    assert model.status.converged
+    assert (model.status.ended, model.status.caution) == ("stalled", "")
     assert model.status.loss <= 1.02 * exact.status.loss + n_cells / 30
 
 
@@ -304,17 +304,18 @@ def test_warm_starts_that_do_not_fit_are_refused(engine, joint):
     with pytest.raises(ParameterError, match=r"warm_start: .* another domain"):
         engine(n_components=3).estimate(other, measurements, warm_start=model)
     exact = GraphicalModelEstimator().estimate(DOMAIN, measurements)
-    assert engine(n_components=3).estimate(DOMAIN, measurements, warm_start=exact).status.converged
+    assert engine(n_components=3).estimate(DOMAIN, measurements, warm_start=exact).status.ended == "stalled"
 
 
 def test_progress_and_status_are_honest(engine, joint):
     measurements = noisy(np.random.default_rng(4), joint, DOMAIN, [("a", "b"), ("c", "b")], [1e-3, 1e-3])
     seen = []
     driver = replace(engine().driver, max_iterations=7)
-    model = engine(driver=driver).estimate(DOMAIN, measurements, progress=lambda *done: seen.append(done))
+    with pytest.warns(FitWarning, match="was stopped after 7 iterations"):
+        model = engine(driver=driver).estimate(DOMAIN, measurements, progress=lambda *done: seen.append(done))
     assert seen == [(done, 7) for done in range(1, 8)]
     assert model.status.n_iterations == 7
-    assert not model.status.converged
+    assert model.status.ended == "stopped"
 
 
 @pytest.mark.parametrize("setting", [{"n_components": 0}, {"device": "abacus"}], ids=["components", "device"])

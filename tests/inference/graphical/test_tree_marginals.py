@@ -1,16 +1,21 @@
 """Batches of marginals against the full joint table, against single queries, and against Markov chains."""
 
+import copy
+import pickle
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.inference import clique_sets, domains, joint_logarithm, log_sum_exp, marginal_of, random_potentials
+from oracles.inference import clique_sets, domains, field, joint_logarithm, log_sum_exp, marginal_of, random_potentials
 
 from synthdp.cliques import all_k_way
 from synthdp.domain import Domain
+from synthdp.errors import ModelTooLargeError
+from synthdp.inference.graphical import tree_marginals
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.trees.junction_tree import JunctionTree
@@ -137,3 +142,107 @@ def test_separators_larger_than_the_query_are_not_multiplied():
         shares = np.einsum("abc,bcd->acd", shares, np.exp(potentials[clique]))
     expected = shares.sum(axis=1)
     np.testing.assert_allclose(answer, expected / expected.sum(), rtol=0, atol=1e-13)
+
+
+def test_tables_on_the_way_are_refused_as_answers_are(monkeypatch):
+    """Both ends of a chain with separators of 64 cells: 32 values of one end, times a separator, are needed."""
+    domain = Domain(tuple(f"x{i}" for i in range(24)), (2,) * 24)
+    windows = [domain.attributes[i : i + 7] for i in range(18)]
+    model = field(domain, random_potentials(np.random.default_rng(0), domain, windows, scale=1.0))
+    ends = domain.attributes[:5] + domain.attributes[-5:]
+    monkeypatch.setattr("synthdp.inference.requests.MAX_CELLS", 1500)
+    with pytest.raises(ModelTooLargeError, match=r"a table on the way has \d+ cells, at most 1500 are allowed"):
+        model.marginal(ends)
+    monkeypatch.setattr("synthdp.inference.requests.MAX_CELLS", 1 << 12)
+    assert model.marginal(ends).total() == pytest.approx(model.total)
+
+
+def kept_by(queries):
+    """The parts that are kept for the next question."""
+    return [contraction._parts for contraction in queries._idle]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data(), SEEDS, st.sampled_from([0, 200, 1 << 26]))
+def test_answers_do_not_depend_on_what_is_kept_of_earlier_ones(data, seed, limit):
+    rng = np.random.default_rng(seed)
+    domain, potentials, *_ = markov_chain(rng, rng.integers(1, 4, 6))
+    queries = calibrated(domain, potentials)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_marginals, "_MAX_KEPT_BYTES", limit)
+        for batch in data.draw(st.lists(batches(domain), max_size=4)):
+            anew = calibrated(domain, potentials).marginals(batch)
+            for answer, expected in zip(queries.marginals(batch), anew, strict=True):
+                np.testing.assert_allclose(answer, expected, rtol=0, atol=1e-13)
+            kept = [table for parts in kept_by(queries) for table in parts.values()]
+            assert sum(table.values.nbytes for table in kept) <= limit
+
+
+def test_one_question_after_the_other_multiplies_no_more_than_all_at_once(monkeypatch):
+    rng = np.random.default_rng(2)
+    domain, potentials, *_ = markov_chain(rng, [4] * 14)
+    made = []
+    product = tree_marginals._Contraction._product
+    monkeypatch.setattr(
+        tree_marginals._Contraction, "_product", lambda *arguments: made.append(arguments[1]) or product(*arguments)
+    )
+    batch = all_k_way(domain.attributes, 3)
+    calibrated(domain, potentials).marginals(batch)
+    at_once = len(made)
+    queries = calibrated(domain, potentials)
+    for query in batch:
+        queries.marginal(query)
+    assert len(made) - at_once <= 1.1 * at_once
+    assert len(made) - at_once == len(set(made[at_once:]))
+
+
+def test_what_is_kept_is_bounded(monkeypatch):
+    rng = np.random.default_rng(0)
+    domain, potentials, *_ = markov_chain(rng, [20] * 13)
+    queries = calibrated(domain, potentials)
+    monkeypatch.setattr(tree_marginals, "_MAX_KEPT_BYTES", 1 << 21)
+    tracemalloc.start()
+    for query in all_k_way(domain.attributes, 3):
+        queries.marginal(query)
+    held, _ = tracemalloc.get_traced_memory()
+    queries.marginals(all_k_way(domain.attributes, 3))
+    assert kept_by(queries)  # more is made than may be kept, but only so much is
+    monkeypatch.setattr(tree_marginals, "_MAX_KEPT_SETS", 100)
+    queries.marginals(all_k_way(domain.attributes, 3))
+    assert not kept_by(queries)
+    tracemalloc.stop()
+    assert held < (1 << 21) + (1 << 22)  # tables, and the plan for 286 queries
+
+
+def test_several_threads_may_ask_at_once():
+    rng = np.random.default_rng(4)
+    domain, potentials, *_ = markov_chain(rng, [3] * 12)
+    batch = all_k_way(domain.attributes, 3)
+    expected = calibrated(domain, potentials).marginals(batch)
+    queries = calibrated(domain, potentials)
+
+    def ask(seed):
+        order = np.random.default_rng(seed).permutation(len(batch))
+        return [(i, queries.marginal(batch[i])) for i in order]
+
+    with ThreadPoolExecutor(8) as pool:
+        for answers in pool.map(ask, range(8)):
+            for i, answer in answers:
+                np.testing.assert_allclose(answer, expected[i], rtol=0, atol=1e-13)
+
+
+def test_answers_of_a_model_are_its_callers_own_and_the_model_can_be_copied():
+    domain, potentials, *_ = markov_chain(np.random.default_rng(5), [3, 2, 4, 3])
+    model = field(domain, potentials, total=100.0)
+    cliques = [("x0",), ("x0", "x1"), ("x3", "x0"), ("x0", "x3"), ("x0", "x1", "x3"), ()]
+    before = [factor.values.copy() for factor in model.marginals(cliques)]
+    state, arrays = model.to_state()
+    for factor in model.marginals(cliques):
+        assert not factor.values.flags.writeable
+        factor.values.flags.writeable = True  # they are the caller's: no harm is done by whoever insists
+        factor.values[...] = -1.0
+    for copied in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        for values, clique in zip(before, cliques, strict=True):
+            np.testing.assert_allclose(copied.marginal(clique).values, values, rtol=1e-12)
+    assert model.to_state()[0] == state
+    assert list(model.to_state()[1]) == list(arrays)

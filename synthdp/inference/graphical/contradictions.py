@@ -1,0 +1,53 @@
+"""Why nothing is possible: which constraints rule out what is asked for."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.inference.arrays import Array
+from synthdp.inference.graphical.marginal_oracle import MarginalOracle
+from synthdp.inference.trees.junction_tree import JunctionTree
+
+Possible = Mapping[Clique, NDArray[np.bool_]]
+"""For constrained cliques, axes in the order of the domain, which cells are allowed."""
+
+
+def blame(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bool_]]) -> str:
+    """The constraints that together rule out all rows whose levels are wanted, none of them needlessly, in words.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    possible
+        What constraints allow, which is no wanted row.
+    wanted
+        For some attributes the wanted levels, shape ``(n_levels,)``.
+    """
+    single = next((clique for clique in possible if not _any_row(domain, {clique: possible[clique]}, wanted)), None)
+    kept = dict(possible) if single is None else {single: possible[single]}
+    for clique in list(kept) if single is None else ():
+        fewer = {other: allowed for other, allowed in kept.items() if other != clique}
+        if not _any_row(domain, fewer, wanted):
+            kept = fewer
+    in_order = sorted(kept, key=lambda clique: [domain.index(name) for name in clique])
+    named = " and ".join(f"on {clique}" for clique in in_order)
+    return f"the constraints {named} together" if len(kept) > 1 else f"the constraint {named}"
+
+
+def possible_of(log_potentials: Mapping[Clique, Array]) -> dict[Clique, NDArray[np.bool_]]:
+    """What potentials that rule out cells allow."""
+    return {clique: table > -np.inf for clique, table in log_potentials.items() if np.isneginf(table).any()}
+
+
+def _any_row(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bool_]]) -> bool:
+    """Whether constraints allow a row whose levels are wanted."""
+    involved = domain.project(domain.canonical({name for clique in possible for name in clique}))
+    asked = {(name,): levels for name, levels in wanted.items() if name in involved.attributes}
+    tables = [*possible.items(), *asked.items()]
+    tree = JunctionTree.covering(involved, [clique for clique, _ in tables])
+    oracle = MarginalOracle(tree, [clique for clique, _ in tables])
+    return oracle.largest([np.where(allowed, 0.0, -np.inf) for _, allowed in tables]) > -np.inf
