@@ -6,7 +6,7 @@ of them (`RecordMoves`). Unlike pseudo-marginals, the result is a distribution: 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -84,16 +84,16 @@ class RecordUpdateEstimator(Estimator):
         columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
         loss = MarginalLoss(domain, measurements)
         fitted = [wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques]
+        reached = FitStatus(ended=ended, n_iterations=n_iterations, loss=loss.of_tables(fitted))
+        status = concluded(self.name, reached, wanted="stalled")
+        if wanted.status.caution:  # what the records were moved to is not what it should be
+            status = replace(status, ended="stopped", caution=f"{wanted.status.caution}. {status.caution}".strip(". "))
         return WeightedRowsModel(
             domain=domain,
             columns=columns,
             weights=weights,
             total=wanted.total,
-            status=concluded(
-                self.name,
-                FitStatus(ended=ended, n_iterations=n_iterations, loss=loss.of_tables(fitted)),
-                wanted="stalled",
-            ),
+            status=status,
             constraints=constraints,
         )
 

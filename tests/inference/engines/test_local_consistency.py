@@ -211,6 +211,9 @@ def test_a_fit_that_is_cut_short_says_so(joint):
     with pytest.warns(FitWarning, match=r"\(gum\) was stopped after 2 iterations"):
         moved = RecordUpdateEstimator(moves=RecordMoves(max_sweeps=2)).estimate(DOMAIN, measurements)
     assert moved.status.ended == "stopped"
+    with pytest.warns(FitWarning, match=r"\(local-consistency\) was stopped"):
+        misled = RecordUpdateEstimator(newton=newton).estimate(DOMAIN, measurements)
+    assert (misled.status.ended, misled.status.caution) == ("stopped", model.status.caution)
 
 
 def test_too_large_and_senseless_requests_are_refused(engine, joint):
