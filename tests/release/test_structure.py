@@ -133,6 +133,11 @@ def test_dependence_is_symmetric_within_bounds_and_nought_where_there_is_none(co
         assert dependence(np.diag(rows[rows > 0]))[1] == pytest.approx(1.0 if (rows > 0).sum() > 1 else 0.0)
 
 
-def test_networkx_is_loaded_only_for_a_graph():
-    script = "import sys, synthdp.release.release, synthdp.cli.commands; sys.exit('networkx' in sys.modules)"
+@pytest.mark.parametrize("heavy", ["networkx", "scipy"])
+def test_what_is_heavy_is_loaded_only_when_it_is_used(heavy):
+    """networkx for a graph, scipy where records are moved; neither by the default recipe's engine."""
+    script = (
+        "import sys, synthdp.release.release, synthdp.cli.commands, synthdp.inference.engines.auto\n"
+        f"sys.exit({heavy!r} in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-P", "-c", script], check=False).returncode == 0

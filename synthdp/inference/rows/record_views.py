@@ -7,16 +7,18 @@ record sees in all of them is a sum of rows, and no loop goes over the marginals
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
 from synthdp.inference.rows.record_blocks import Block
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _ROW = np.int32
 """Rows of stacked tables: there are fewer of them than cells of all tables, which fit into memory."""
@@ -171,8 +173,10 @@ def views_of(
     return views
 
 
-def _chosen(rows: NDArray[np.int32], n_rows: int) -> csr_array:
+def _chosen(rows: NDArray[np.int32], n_rows: int) -> "csr_array":
     """Rows of a stacked table that each record is in, as a matrix of zeros and ones."""
+    from scipy.sparse import csr_array  # no run that moves no records waits for its import
+
     ends = np.arange(0, rows.size + 1, len(rows), dtype=_ROW) if len(rows) else np.zeros(rows.shape[1] + 1, dtype=_ROW)
     return csr_array((np.ones(rows.size), rows.T.ravel(), ends), shape=(rows.shape[1], n_rows))
 
