@@ -33,9 +33,9 @@ class PrivacyError(SynthdpError):
     """A request that the privacy guarantee does not allow."""
 
 
-class FitWarning(UserWarning):
-    """A fit ended before it was as good as its engine makes them."""
-
-
 class BudgetExceededError(PrivacyError):
     """An event would cost more than what is left of the privacy budget."""
+
+
+class FitWarning(UserWarning):
+    """A fit ended before it was as good as its engine makes them."""

@@ -6,6 +6,7 @@ which is the member of the exponential family whose potentials live on the measu
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
-from synthdp.inference.graphical.contradictions import Possible
+from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.possible_rows import possible_cells
@@ -59,29 +60,27 @@ def fit_potentials(
     loss = MarginalLoss(tree.domain, [measurement.squeezed() for measurement in measurements])
     total = estimate_total(measurements)
     possible = possible_cells(tree.domain, constraints)
-    known = _known_potentials(tree.domain, warm_start)
+    earlier = check_warm_start(warm_start, MarkovRandomField, tree.domain)
     own = JunctionTree.covering(tree.domain, [*loss.cliques, *possible])
-    if is_decomposable(own, loss.cliques):
-        exact = fit_tree(own, loss, possible, total=total, newton=newton, progress=progress)
-        if exact is not None:
-            tables, status = exact
-            return MarkovRandomField(
-                tree=tree, log_potentials=potentials_of(own, tables, possible), total=total, status=status
-            )
+    is_tree = is_decomposable(own, loss.cliques)
+    # The relaxation is solved where it is needed, and once; for a tree it is the fit.
+    report = progress if is_tree else None
+    bound = cache(partial(relaxed, tree.domain, loss, possible, total=total, newton=newton, progress=report))
+    exact = fit_tree(own, loss, bound(), total=total) if is_tree else None
+    if exact is not None:
+        tables, status = exact
+        potentials = potentials_of(own, tables, possible)
+        return MarkovRandomField(tree=tree, log_potentials=potentials, total=total, status=status)
     problem = _Problem(tree, loss, possible, total)
-    theta = loss.flatten([known.get(c, np.zeros(shape)) for c, shape in zip(loss.cliques, loss.shapes, strict=True)])
-    bound, done = None, 0
-    if is_uneven(loss) and driver.tolerance <= _MAX_FOLLOWING:
-        bound = relaxed(tree.domain, loss, possible, total=total, newton=newton)
-    if bound is not None:
-        theta, status = problem.followed(bound, driver, theta, progress)
+    theta, done = problem.start(earlier), 0
+    goal = bound() if is_uneven(loss) and driver.tolerance <= _MAX_FOLLOWING else None
+    if goal is not None:
+        theta, status = problem.followed(goal, driver, theta, progress)
         done = status.n_iterations
-    if bound is None or not problem.is_proven(status, bound):
+    if goal is None or not problem.is_proven(status, goal):
         theta, status = problem.descended(driver, theta, done, progress)
-    if status.ended != "optimal":
-        bound = bound or relaxed(tree.domain, loss, possible, total=total, newton=newton)
-        is_proven = bound is not None and problem.is_proven(status, bound)
-        status = replace(status, ended="optimal" if is_proven else status.ended)
+    if status.ended != "optimal" and problem.is_proven(status, bound()):
+        status = replace(status, ended="optimal")
     return MarkovRandomField(
         tree=tree, log_potentials=problem.potentials(theta), total=total, status=concluded(engine, status)
     )
@@ -93,8 +92,14 @@ class _Problem:
     def __init__(self, tree: JunctionTree, loss: MarginalLoss, possible: Possible, total: float) -> None:
         self._loss = loss
         self._total = total
-        self._masks = {clique: np.where(allowed, 0.0, -np.inf) for clique, allowed in possible.items()}
+        self._masks = log_masks(possible)
         self._oracle = MarginalOracle(tree, [*loss.cliques, *self._masks])
+
+    def start(self, earlier: MarkovRandomField | None) -> Array:
+        """The potentials of an earlier fit, 0 for cliques that it has none of."""
+        known = _known_potentials(earlier)
+        tables = zip(self._loss.cliques, self._loss.shapes, strict=True)
+        return self._loss.flatten([known.get(clique, np.zeros(shape)) for clique, shape in tables])
 
     def followed(
         self, bound: Relaxed, driver: MirrorDescent, theta: Array, progress: Progress | None
@@ -112,9 +117,9 @@ class _Problem:
         reached = self._loss.of_residual(self._loss.residual(self._marginals(theta))) + self._loss.of_repeats
         return theta, replace(status, loss=reached, ended="stalled")
 
-    def is_proven(self, status: FitStatus, bound: Relaxed) -> bool:
-        """Whether a fit is as good as the relaxation, which no distribution is below."""
-        return status.loss <= bound.loss + _PROVEN * (bound.loss - self._loss.of_repeats)
+    def is_proven(self, status: FitStatus, bound: Relaxed | None) -> bool:
+        """Whether a fit is as good as the relaxation, which no distribution is below; False if it was not found."""
+        return bound is not None and status.loss <= bound.loss + _PROVEN * (bound.loss - self._loss.of_repeats)
 
     def descended(
         self, driver: MirrorDescent, theta: Array, done: int, progress: Progress | None
@@ -130,10 +135,7 @@ class _Problem:
     def potentials(self, theta: Array) -> dict[Clique, Array]:
         """Logarithms of potentials by clique, with -inf for what is impossible."""
         tables = zip(self._loss.cliques, self._loss.split(theta), strict=True)
-        potentials = {clique: table.copy() for clique, table in tables}
-        for clique, mask in self._masks.items():
-            potentials[clique] = potentials[clique] + mask if clique in potentials else mask
-        return potentials
+        return added({clique: table.copy() for clique, table in tables}, self._masks)
 
     def _marginals(self, theta: Array) -> Array:
         tables = self._oracle.marginals([*self._loss.split(theta), *self._masks.values()])
@@ -143,9 +145,8 @@ class _Problem:
         return -self._oracle.largest([*self._loss.split(-by_cell), *self._masks.values()])
 
 
-def _known_potentials(domain: Domain, warm_start: Model | None) -> dict[Clique, Array]:
+def _known_potentials(earlier: MarkovRandomField | None) -> dict[Clique, Array]:
     """Potentials of an earlier fit. Impossible cells, and those far below others, are raised: a fit could not."""
-    earlier = check_warm_start(warm_start, MarkovRandomField, domain)
     known = earlier.log_potentials if earlier else {}
     return {clique: _movable(table) for clique, table in known.items()}
 

@@ -87,7 +87,8 @@ class RecordUpdateEstimator(Estimator):
         reached = FitStatus(ended=ended, n_iterations=n_iterations, loss=loss.of_tables(fitted))
         status = concluded(self.name, reached, wanted="stalled")
         if wanted.status.caution:  # what the records were moved to is not what it should be
-            status = replace(status, ended="stopped", caution=f"{wanted.status.caution}. {status.caution}".strip(". "))
+            cautions = filter(None, (wanted.status.caution, status.caution))
+            status = replace(status, ended="stopped", caution=". ".join(cautions))
         return WeightedRowsModel(
             domain=domain,
             columns=columns,

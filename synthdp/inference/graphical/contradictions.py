@@ -38,6 +38,16 @@ def blame(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bo
     return f"the constraints {named} together" if len(kept) > 1 else f"the constraint {named}"
 
 
+def log_masks(possible: Possible) -> dict[Clique, Array]:
+    """Logarithms of potentials that allow what is possible: 0 or -inf."""
+    return {clique: np.where(allowed, 0.0, -np.inf) for clique, allowed in possible.items()}
+
+
+def added(potentials: Mapping[Clique, Array], masks: Mapping[Clique, Array]) -> dict[Clique, Array]:
+    """Logarithms of potentials with masks added, which have cliques of their own where there are no potentials."""
+    return {**potentials, **{clique: potentials.get(clique, 0.0) + mask for clique, mask in masks.items()}}
+
+
 def possible_of(log_potentials: Mapping[Clique, Array]) -> dict[Clique, NDArray[np.bool_]]:
     """What potentials that rule out cells allow."""
     return {clique: table > -np.inf for clique, table in log_potentials.items() if np.isneginf(table).any()}
@@ -46,8 +56,9 @@ def possible_of(log_potentials: Mapping[Clique, Array]) -> dict[Clique, NDArray[
 def _any_row(domain: Domain, possible: Possible, wanted: Mapping[str, NDArray[np.bool_]]) -> bool:
     """Whether constraints allow a row whose levels are wanted."""
     involved = domain.project(domain.canonical({name for clique in possible for name in clique}))
-    asked = {(name,): levels for name, levels in wanted.items() if name in involved.attributes}
-    tables = [*possible.items(), *asked.items()]
-    tree = JunctionTree.covering(involved, [clique for clique, _ in tables])
-    oracle = MarginalOracle(tree, [clique for clique, _ in tables])
-    return oracle.largest([np.where(allowed, 0.0, -np.inf) for _, allowed in tables]) > -np.inf
+    asked: dict[Clique, NDArray[np.bool_]] = {
+        (name,): levels for name, levels in wanted.items() if name in involved.attributes
+    }
+    masks = added(log_masks(possible), log_masks(asked))
+    oracle = MarginalOracle(JunctionTree.covering(involved, masks), list(masks))
+    return oracle.largest(list(masks.values())) > -np.inf

@@ -10,6 +10,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
+from synthdp.inference.graphical.contradictions import added, log_masks
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import FitStatus
 from synthdp.inference.trees.junction_tree import JunctionTree
@@ -85,8 +86,6 @@ def possible_rows(
         weights = np.asarray(one_way(name))
         # 1e-300: a model may rule out all of an attribute's levels.
         potentials[(name,)] = np.log(np.maximum(weights, _MIN_SHARE * max(float(weights.max()), 1e-300)))
-    for clique, table in allowed.items():
-        zeros = np.where(table, 0.0, -np.inf)
-        potentials[clique] = potentials[clique] + zeros if clique in potentials else zeros
+    potentials = added(potentials, log_masks(allowed))
     status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=1.0, status=status)

@@ -16,7 +16,7 @@ import numpy as np
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array
-from synthdp.inference.graphical.contradictions import Possible
+from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Progress
@@ -105,20 +105,21 @@ def relaxed(
 
 
 def fit_tree(
-    tree: JunctionTree,
-    loss: MarginalLoss,
-    possible: Possible,
-    *,
-    total: float,
-    newton: DualNewton,
-    progress: Progress | None = None,
+    tree: JunctionTree, loss: MarginalLoss, found: Relaxed | None, *, total: float
 ) -> tuple[list[Array], FitStatus] | None:
     """For each clique of a tree its table of least loss, summing to 1, and how the fit ended; None if it failed.
 
-    Parameters are those of `relaxed`, but for the tree, whose cliques are measured (`is_decomposable`)
-    and hold those of all constraints.
+    Parameters
+    ----------
+    tree
+        The tree, whose cliques are measured (`is_decomposable`) and hold those of all constraints.
+    loss
+        The loss to minimise.
+    found
+        What `relaxed` found.
+    total
+        Number of records.
     """
-    found = relaxed(tree.domain, loss, possible, total=total, newton=newton, progress=progress)
     if found is None:
         return None
     tables = [found.tables[clique] / total for clique in tree.cliques]
@@ -145,7 +146,7 @@ def potentials_of(tree: JunctionTree, tables: Sequence[Array], possible: Possibl
     possible
         What constraints allow; those that are in no clique of the tree are left out.
     """
-    masks = {c: np.where(allowed, 0.0, -np.inf) for c, allowed in possible.items() if tree.position_of(c) is not None}
+    masks = log_masks({c: allowed for c, allowed in possible.items() if tree.position_of(c) is not None})
     shares = {}
     for name in tree.domain.attributes:
         home = tree.position_of((name,))
@@ -161,9 +162,7 @@ def potentials_of(tree: JunctionTree, tables: Sequence[Array], possible: Possibl
         # The masks say what is impossible, so that the constraint that does is known by name.
         conditional = np.divide(mixed, sums, out=np.zeros_like(mixed), where=sums > 0)
         potentials[clique] = np.log(np.maximum(conditional, np.finfo(np.float64).tiny))
-    for clique, mask in masks.items():
-        potentials[clique] = potentials[clique] + mask if clique in potentials else mask
-    return potentials
+    return added(potentials, masks)
 
 
 def _residual(tree: JunctionTree, tables: Sequence[Array], loss: MarginalLoss, total: float) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array
+from synthdp.inference.summation import marginal_inside
 from synthdp.inference.trees.junction_tree import JunctionTree
 
 _Members = frozenset[str]
@@ -49,8 +50,7 @@ class RegionTables:
     def marginal(self, home: Clique, clique: Clique) -> Array:
         """The marginal of a clique inside a region, axes in the order of ``clique``."""
         kept = [name for name in home if name in clique]
-        summed = tuple(axis for axis, name in enumerate(home) if name not in clique)
-        table = self.tables[home].sum(axis=summed) if summed else self.tables[home]
+        table = marginal_inside(self.tables[home], home, clique)
         return np.asarray(np.transpose(table, [kept.index(name) for name in clique]))
 
     def entropy(self, members: _Members, home: Clique) -> float:
