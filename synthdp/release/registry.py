@@ -20,6 +20,7 @@ MECHANISMS = {
     "mwem": "synthdp.mechanisms.mwem:MWEM",
     "mwem-pgm": "synthdp.mechanisms.mwem_pgm:MWEMPGM",
     "privbayes": "synthdp.mechanisms.privbayes:PrivBayes",
+    "privmrf": "synthdp.mechanisms.privmrf:PrivMRF",
     "rap": "synthdp.mechanisms.rap:RAP",
 }
 ENGINES = {

@@ -58,7 +58,12 @@ class TreeGrowth:
     @cached_property
     def tree(self) -> JunctionTree:
         """The junction tree; the same object as before a clique was added if that changed nothing."""
-        return JunctionTree.covering(self.domain, map(self._sets.names, self._triangulation.cliques))
+        return JunctionTree.covering(self.domain, self.cliques)
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The cliques of the tree, in no particular order, known before the tree is built."""
+        return tuple(map(self._sets.names, self._triangulation.cliques))
 
     def n_cells(self) -> int:
         """Number of cells of the tree, known before the tree is built."""
