@@ -84,21 +84,20 @@ class Workload:
         """
         if k < 1:
             raise ParameterError(f"workload: k is {k}; give 1 or more")
-        if target is not None:
-            domain.index(target)
-        kept = (clique for clique in all_k_way(domain.attributes, min(k, len(domain))) if target in (None, *clique))
-        within = [clique for clique in kept if max_cells is None or domain.size(clique) <= max_cells]
-        return cls(dict.fromkeys(within, 1.0))
+        _check_target(domain, target)
+        return cls(dict.fromkeys(_k_way(domain, k, target, max_cells), 1.0))
 
     @classmethod
-    def default(cls, domain: Domain) -> Self:
-        """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples are too large."""
+    def default(cls, domain: Domain, *, target: str | None = None) -> Self:
+        """All triples of up to 2^20 cells; all pairs where there are over 40 attributes, or triples are too large.
+
+        With a ``target`` only those that hold it; the single attribute if even its pairs are too large.
+        """
+        _check_target(domain, target)
         for k in (3, 2) if len(domain) <= MAX_COLUMNS_FOR_TRIPLES else (2,):
-            cliques = all_k_way(domain.attributes, min(k, len(domain)))
-            fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
-            if fitting:
+            if fitting := _k_way(domain, k, target, MAX_DEFAULT_CELLS):
                 return cls(dict.fromkeys(fitting, 1.0))
-        return cls.all_k_way(domain, 1)
+        return cls.all_k_way(domain, 1, target=target)
 
     @classmethod
     def of(cls, domain: Domain, cliques: Iterable[Sequence[str]], weights: Iterable[float] | None = None) -> Self:
@@ -114,23 +113,30 @@ class Workload:
 
     @classmethod
     def parse(
-        cls, domain: Domain, description: "Workload | Mapping[str, Any] | str | PathLike[str] | None"
+        cls,
+        domain: Domain,
+        description: "Workload | Mapping[str, Any] | str | PathLike[str] | None",
+        *,
+        target: str | None = None,
     ) -> "Workload":
         """The workload itself, or the one that a mapping, a text such as ``"2-way"`` or a JSON file describes.
+
+        With a ``target`` only its marginals that hold that attribute; it has to be one that takes a target.
 
         Raises
         ------
         ParameterError
-            If it cannot be understood or does not fit the domain.
+            If it cannot be understood, does not fit the domain, or takes no target.
         """
         if description is None:
-            return cls.default(domain)
+            return cls.default(domain, target=target)
         if isinstance(description, Workload):
+            _check_takes(target, lists=True)
             return description.checked(domain)
         if isinstance(description, Mapping):
-            return cls.from_dict(domain, description)
+            return cls.from_dict(domain, description, target=target)
         if isinstance(description, str) and (short := re.fullmatch(r"([0-9]{1,9})-way", description)):
-            return cls.all_k_way(domain, int(short[1]))
+            return cls.all_k_way(domain, int(short[1]), target=target)
         try:
             content = json.loads(Path(description).read_text(encoding="utf-8-sig"))
         except OSError:
@@ -141,7 +147,7 @@ class Workload:
             content = None
         if not isinstance(content, dict):
             raise ParameterError(f"workload {os.fspath(description)!r}: it holds no JSON object; see docs/workload.md")
-        return cls.from_dict(domain, content)
+        return cls.from_dict(domain, content, target=target)
 
     def checked(self, domain: Domain) -> "Workload":
         """The same with cliques in the order of a domain; raises `ParameterError` if an attribute is unknown to it."""
@@ -157,20 +163,20 @@ class Workload:
                 )
 
     @classmethod
-    def from_dict(cls, domain: Domain, content: Mapping[str, Any]) -> Self:
+    def from_dict(cls, domain: Domain, content: Mapping[str, Any], *, target: str | None = None) -> Self:
         """The workload that a JSON file or a mapping describes.
 
         Either ``{"k": 3, "target": "income", "max_cells": 100000}`` (the last two may be left out),
         or ``{"marginals": [{"columns": ["age", "sex"], "weight": 2}, ...]}`` (weights may be left out).
+        A ``target`` given here suits the first form, if that has none of its own.
         """
         if unknown := set(content) - _KEYS:
             raise ParameterError(f"workload: {sorted(unknown)[0]!r} is unknown; known are {', '.join(sorted(_KEYS))}")
         if ("k" in content) == ("marginals" in content):
             raise ParameterError("workload: give either k or marginals")
+        _check_takes(target, lists="marginals" in content, own=content.get("target"))
         if "k" in content:
-            target = content.get("target")
-            if target is not None and not isinstance(target, str):
-                raise ParameterError("workload: target is not a text; name a column")
+            target = content.get("target") if target is None else target
             limit = None if content.get("max_cells") is None else _integer(content["max_cells"], "max_cells")
             return cls.all_k_way(domain, _integer(content["k"], "k"), target=target, max_cells=limit)
         return cls.of(domain, *_listed(content))
@@ -206,6 +212,35 @@ class Workload:
 
     def __repr__(self) -> str:
         return f"<Workload of {len(self.weights)} marginals of up to {max(map(len, self.weights))} columns>"
+
+
+def _k_way(domain: Domain, k: int, target: str | None, max_cells: int | None) -> list[Clique]:
+    """Sets of ``k`` attributes, or of all if there are fewer, with the target and of up to so many cells."""
+    kept = (clique for clique in all_k_way(domain.attributes, min(k, len(domain))) if target in (None, *clique))
+    return [clique for clique in kept if max_cells is None or domain.size(clique) <= max_cells]
+
+
+def _check_target(domain: Domain, target: str | None) -> None:
+    """Refuse a target that no marginal could hold; says how the part of a date is named."""
+    if target is None or target in domain.attributes:
+        return
+    if not isinstance(target, str):
+        raise ParameterError("workload: target is not a text; name a column")
+    date, _, part = target.rpartition(":")
+    if date in domain.attributes:
+        way_out = f"the schema declares no part {part!r} of {date!r}; add it there, or name {date!r}"
+    elif parts := [name for name in domain.attributes if name.endswith(f":{part}")]:
+        way_out = f"name the part of a date with its date: {' or '.join(map(repr, parts))}"
+    else:
+        way_out = f"name one of {', '.join(map(repr, domain.attributes))}"
+    raise ParameterError(f"workload: target {target!r} is no column of the model; {way_out}")
+
+
+def _check_takes(target: str | None, *, lists: bool, own: object = None) -> None:
+    """Refuse a target beside a workload that says by itself which columns its marginals hold."""
+    if target is not None and (lists or own is not None):
+        what = "lists its marginals" if lists else f"has the target {own!r}"
+        raise ParameterError(f"workload: it {what}, so it takes no target {target!r}; leave one of the two out")
 
 
 def _integer(value: object, what: str) -> int:

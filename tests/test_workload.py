@@ -132,6 +132,95 @@ def test_it_says_how_many_marginals_it_holds():
     assert repr(Workload.all_k_way(DOMAIN, 3)) == "<Workload of 4 marginals of up to 3 columns>"
 
 
+# ---- a target beside them
+
+
+@given(st.sampled_from(DOMAIN.attributes), st.sampled_from([None, "1-way", "2-way", "3-way", "9-way"]))
+def test_a_target_keeps_the_marginals_that_hold_it(target, text):
+    without = Workload.parse(DOMAIN, text)
+    kept = {clique: 1.0 for clique in without.cliques if target in clique}
+    assert Workload.parse(DOMAIN, text, target=target).weights == kept
+    assert kept
+
+
+@pytest.mark.parametrize("n_columns", [MAX_COLUMNS_FOR_TRIPLES, MAX_COLUMNS_FOR_TRIPLES + 1])
+def test_with_a_target_wide_tables_have_pairs_as_without(n_columns):
+    domain = Domain(tuple(f"x{i}" for i in range(n_columns)), (2,) * n_columns)
+    k = 3 if n_columns == MAX_COLUMNS_FOR_TRIPLES else 2
+    assert len(Workload.parse(domain, None, target="x7").cliques) == comb(n_columns - 1, k - 1)
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted"),
+    [
+        (MAX_DEFAULT_CELLS // 6, [("a", "b", "c"), ("a", "b", "d")]),
+        (MAX_DEFAULT_CELLS // 3, [("a", "b"), ("b", "c"), ("b", "d")]),
+        (MAX_DEFAULT_CELLS, [("b",)]),
+    ],
+)
+def test_the_default_with_a_target_leaves_out_what_is_too_large(size, wanted):
+    domain = Domain(("a", "b", "c", "d"), (2, size, 3, 3))
+    assert list(Workload.default(domain, target="b").cliques) == wanted
+
+
+@pytest.mark.parametrize("form", [{"k": 2}, {"k": 2, "target": None, "max_cells": 12}])
+def test_json_without_a_target_takes_one(form, tmp_path):
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps(form), encoding="utf-8")
+    expected = Workload.from_dict(DOMAIN, form | {"target": "b"}).weights
+    for given_ in (form, path):
+        assert Workload.parse(DOMAIN, given_, target="b").weights == expected
+
+
+@pytest.mark.parametrize("own", ["a", "b", 7])
+def test_json_with_a_target_takes_no_other(own):
+    with pytest.raises(ParameterError, match=f"it has the target {own!r}, so it takes no target 'b'; leave one of"):
+        Workload.parse(DOMAIN, {"k": 2, "target": own}, target="b")
+
+
+def test_lists_of_marginals_take_no_target(tmp_path):
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps(FORMS["listed"]), encoding="utf-8")
+    for given_ in (FORMS["listed"], path, Workload.of(DOMAIN, ["a"])):
+        with pytest.raises(ParameterError, match="it lists its marginals, so it takes no target 'b'; leave one of"):
+            Workload.parse(DOMAIN, given_, target="b")
+
+
+DATED = Domain(("moved", "moved:weekday", "born", "born:weekday", "born:month"), (9, 7, 9, 7, 12))
+
+
+@pytest.mark.parametrize(
+    ("target", "way_out"),
+    [
+        ("height", "name one of 'moved', 'moved:weekday', 'born', 'born:weekday', 'born:month'"),
+        ("", "name one of 'moved'"),
+        ("month", "name the part of a date with its date: 'born:month'"),
+        ("weekday", "name the part of a date with its date: 'moved:weekday' or 'born:weekday'"),
+        ("bron:month", "name the part of a date with its date: 'born:month'"),
+        ("moved:month", "the schema declares no part 'month' of 'moved'; add it there, or name 'moved'"),
+    ],
+)
+@pytest.mark.parametrize("text", [None, "2-way"])
+def test_a_target_that_is_no_column_is_refused_in_one_line(target, way_out, text):
+    with pytest.raises(ParameterError) as caught:
+        Workload.parse(DATED, text, target=target)
+    message = f"workload: target {target!r} is no column of the model; {way_out}"
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_date_or_its_part_can_be_the_target():
+    pairs = [("moved", "born:month"), ("moved:weekday", "born:month"), ("born", "born:month")]
+    assert list(Workload.parse(DATED, "2-way", target="born:month").cliques)[:3] == pairs
+    assert len(Workload.parse(DATED, "2-way", target="born").cliques) == 4
+
+
+def test_a_target_that_is_no_text_is_refused():
+    for target in (7, ["a"], True):
+        with pytest.raises(ParameterError, match="workload: target is not a text; name a column"):
+            Workload.parse(DOMAIN, None, target=target)
+
+
 # ---- forms
 
 
@@ -279,6 +368,22 @@ def test_a_run_measures_what_the_workload_asks_for(place):
     assert sorted(map(sorted, pairs)) == [["age", "code"], ["age", "town"]]
 
 
+def test_a_run_measures_what_the_target_asks_for(place):
+    def pairs(found):
+        return sorted(sorted(event["columns"]) for event in found["events"] if len(event["columns"]) == 2)
+
+    found = certificate(place, "--workload", "2-way", "--target", "age")
+    assert found["workload"] == {"n_marginals": 2, "columns_at_most": 2}
+    assert pairs(found) == [["age", "code"], ["age", "town"]]
+    assert "2 marginals of up to 2 columns" in invoke("show", "out.csv.privacy.json").out.decode()
+    assert certificate(place, "--target", "age")["workload"] == {"n_marginals": 1, "columns_at_most": 3}
+    (place / "workload.json").write_text('{"k": 2}', encoding="utf-8")
+    assert pairs(certificate(place, "--workload", "workload.json", "--target", "town")) == [
+        ["age", "town"],
+        ["code", "town"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -295,8 +400,28 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
 
     monkeypatch.setattr(commands, "held_rows", read)
     (place / "height.json").write_text('{"marginals": [{"columns": ["height"]}]}', encoding="utf-8")
+    assert_wrong_usage(place, "--workload", text, message=message)
+
+
+@pytest.mark.parametrize(
+    ("workload", "target", "message"),
+    [
+        ((), "height", "target 'height' is no column of the model; name one of 'town', 'age', 'code'"),
+        (("--workload", "2-way"), "Age", "target 'Age' is no column of the model"),
+        (("--workload", "listed.json"), "age", "it lists its marginals, so it takes no target 'age'"),
+        (("--workload", "own.json"), "age", "it has the target 'town', so it takes no target 'age'"),
+    ],
+)
+def test_a_wrong_target_is_wrong_usage_before_the_table_is_read(workload, target, message, place, monkeypatch):
+    monkeypatch.setattr(commands, "held_rows", lambda *_arguments, **_options: pytest.fail("records were read"))
+    (place / "listed.json").write_text('{"marginals": [{"columns": ["age"]}]}', encoding="utf-8")
+    (place / "own.json").write_text('{"k": 2, "target": "town"}', encoding="utf-8")
+    assert_wrong_usage(place, *workload, "--target", target, message=message)
+
+
+def assert_wrong_usage(place, *options, message):
     before = names_in(place)
-    outcome = invoke(*run_arguments("--workload", text))
+    outcome = invoke(*run_arguments(*options))
     assert_one_line(outcome, 2)
     assert message in outcome.err
     assert names_in(place) == before

@@ -87,6 +87,11 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
         help="marginals to get right: 2-way, 3-way or a JSON file; default: 3-way, or 2-way for many columns",
     )
     parser.add_argument(
+        "--target",
+        metavar="COLUMN",
+        help="column to predict: only the marginals of the workload that hold it; see docs/workload.md",
+    )
+    parser.add_argument(
         "--engine",
         metavar="NAME",
         help=f"{_listed(ENGINES)}; default: what the recipe is meant for; see docs/engines.md",

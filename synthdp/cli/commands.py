@@ -50,19 +50,7 @@ def run_command(options: argparse.Namespace) -> None:
         schema = schema.reordered(table.names, unit=unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         _check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
-        release = Release(
-            schema=schema,
-            epsilon=options.epsilon,
-            delta=options.delta,
-            mechanism=options.mechanism,
-            workload=options.workload,
-            engine=options.engine,
-            adjacency=options.adjacency,
-            accounting=options.accounting,
-            unit=unit,
-            max_rows_per_unit=max_rows,
-            domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
-        )
+        release = _release(schema, options, max_rows)
         rows = held_rows(
             table,
             schema,
@@ -124,6 +112,24 @@ def check_command(options: argparse.Namespace) -> None:
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
     )
     _print(json_text(content) if options.json else text + "\n")
+
+
+def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> Release:
+    """The run that the options ask for; refuses what does not fit together."""
+    return Release(
+        schema=schema,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        mechanism=options.mechanism,
+        workload=options.workload,
+        target=options.target,
+        engine=options.engine,
+        adjacency=options.adjacency,
+        accounting=options.accounting,
+        unit=options.unit,
+        max_rows_per_unit=max_rows,
+        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+    )
 
 
 def _write_sample(synthesis: Synthesis, options: argparse.Namespace, status: StatusLine) -> None:

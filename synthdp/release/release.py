@@ -52,6 +52,7 @@ class Release:
         delta: float,
         mechanism: str | Mechanism,
         workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
+        target: str | None = None,
         engine: str | Estimator | None = None,
         adjacency: str | Adjacency,
         accounting: str | Accounting | None = None,
@@ -65,7 +66,8 @@ class Release:
         fitter = self._mechanism.default_engine if engine is None else engine
         self._engine = engine_named(fitter) if isinstance(fitter, str) else fitter
         domain = self._schema.largest_domain
-        self._described, self._workload = workload, Workload.parse(domain, workload)
+        self._described, self._target = workload, target
+        self._workload = Workload.parse(domain, workload, target=target)
         self._engine.check_domain(domain)
         self._mechanism.check(domain, self._workload)
         check_possible(domain, self._schema.constraints)
@@ -130,7 +132,7 @@ class Release:
             schema = self._learnt(source, report)
             counts = CodedSource(source.encode(schema)) if isinstance(source, HeldTable) else source
             table = PrivateTable(counts, self._ledger, randomness=self._randomness)
-            self._workload = Workload.parse(schema.domain, self._described)
+            self._workload = Workload.parse(schema.domain, self._described, target=self._target)
             model = self._mechanism.release(
                 table, workload=self._workload, engine=self._engine, constraints=schema.constraints, report=report
             )

@@ -32,6 +32,7 @@ def synthesize(
     delta: float,
     mechanism: str | Mechanism = "auto",
     workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
+    target: str | None = None,
     engine: str | Estimator | None = None,
     adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
     accounting: str | Accounting | None = None,
@@ -62,6 +63,9 @@ def synthesize(
     workload
         Which marginals the result should get right: a `Workload`, its JSON as a mapping or a file,
         or a text such as ``"2-way"``; by default all triples of columns (see `Workload.default`).
+    target
+        A column that is to be predicted: only the marginals with it are to be right. Goes with the
+        default workload, a text, or JSON with ``k`` and no target of its own.
     engine
         How to rebuild a table from them: a name or an `Estimator`; by default the engine that the
         mechanism is meant for (``"auto"`` for most, see `Mechanism.default_engine`).
@@ -109,6 +113,7 @@ def synthesize(
         delta=delta,
         mechanism=mechanism,
         workload=workload,
+        target=target,
         engine=engine,
         adjacency=adjacency,
         accounting=accounting,

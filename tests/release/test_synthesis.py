@@ -189,6 +189,8 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"accounting": "magic"}, "accounting is 'magic'; give 'zcdp' or 'gdp'"),
         ({"workload": "many"}, "workload 'many': it cannot be read"),
         ({"workload": {"k": 0}}, "workload: k is 0"),
+        ({"target": "height"}, "target 'height' is no column of the model; name one of"),
+        ({"target": "age", "workload": {"k": 2, "target": "age"}}, "it has the target 'age', so it takes no"),
     ],
 )
 def test_refuses_parameters_out_of_range(arguments, message):
@@ -202,6 +204,16 @@ def test_the_default_recipe_brings_its_own_accounting():
     assert run.certificate["accounting"]["currency"] == "gdp"
     assert run.certificate["noise"]["kind"].startswith("Gaussian, rounded to the nearest integer, sampled exactly")
     assert run.certificate["workload"] == {"n_marginals": 10, "columns_at_most": 3}
+
+
+@pytest.mark.parametrize(("workload", "expected"), [(None, (6, 3)), ("2-way", (4, 2)), ({"k": 4}, (4, 4))])
+def test_a_target_is_a_workload_in_one_word(workload, expected):
+    options = {"epsilon": 1, "delta": 1e-6, "mechanism": "gaussian", "target": "age"}
+    run = synthdp.synthesize(people(50), SCHEMA, workload=workload, **options)
+    assert run.certificate["workload"] == dict(zip(("n_marginals", "columns_at_most"), expected, strict=True))
+    wide = [set(event["columns"]) for event in run.certificate["events"] if len(event["columns"]) > 1]
+    assert wide
+    assert all("age" in columns for columns in wide)
 
 
 @pytest.mark.parametrize("accounting", [None, "zcdp", "gdp", Accounting.ZCDP, Accounting.GDP])
