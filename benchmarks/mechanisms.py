@@ -1,9 +1,10 @@
-"""Every recipe on discretised Adult, NLTCS and Titanic, over epsilon: errors, seconds by phase, memory.
+"""Every recipe on five tables, over epsilon: errors, seconds by phase, memory.
 
-Run ``python benchmarks/mechanisms.py`` from the repository root after installing the package. The
-tables are not part of the project: they are looked for in ``../shared/data``, or where ``--data``
-says (folders with a table and a ``domain.json``). The workload is all 3-way marginals, delta 1e-9,
-engine and accounting are those that the recipe is meant for.
+Run ``python benchmarks/mechanisms.py`` from the repository root after installing the package. Discretised
+Adult, NLTCS and Titanic are not part of the project: they are looked for in ``../shared/data``, or
+where ``--data`` says (folders with a table and a ``domain.json``), and left out if they are not there
+and not asked for. ``visits`` and ``survey`` are made up (``common/made_up.py``). The workload is all
+3-way marginals, delta 1e-9, engine and accounting are those that the recipe is meant for.
 
 "3-way" and "2-way" are mean total variation distances over all triples and pairs of columns: of the
 model, and of a table with as many rows as the real one drawn from it. The noise has no seed: it is new
@@ -11,7 +12,7 @@ in every run, and the seed is that of the drawing of rows. "cpu s" is that of th
 one thread and without start-up, and "sample s" that of the drawing; "peak MB" is the most memory held up
 to the end of the release, "start MB" what imports and exact counts held before.
 
-A process for each recipe and data set reads the table, imports what the recipe needs by running it
+A process for each recipe and data set reads or makes the table, imports what the recipe needs by running it
 on a corner of the table, and forks once a run (so this needs Linux). A run is ended after
 ``--limit`` CPU seconds, errors included. Results are kept in ``benchmarks/results/mechanisms.csv``:
 what is there, ended at the limit or not, is not run again without ``--fresh``. They are drawn as
@@ -23,8 +24,6 @@ instead: start-up, reading, release, sampling and writing. It is printed and not
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -35,7 +34,8 @@ from pathlib import Path
 
 import numpy as np
 from common.drawing import draw_errors
-from common.processes import COSTS, ONE_THREAD, Phases, Result, in_a_fork, peak_mb, synthdp_run
+from common.made_up import MADE_UP
+from common.processes import COSTS, Phases, Result, in_a_fork, peak_mb, results_of, synthdp_run
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 from numpy.typing import NDArray
 
@@ -47,12 +47,13 @@ from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
-from synthdp.table.records.codec import CodedTable
+from synthdp.table.records.codec import CodedTable, decode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.loading import read_coded
 from synthdp.table.schema.schema import Schema
 
 FILES = {"adult": "adult-discretized/adult.csv", "nltcs": "nltcs/nltcs.csv", "titanic": "titanic/titanic.csv"}
+DATA_SETS, TABLE_SEED = (*FILES, *MADE_UP), 0
 EPSILONS, DELTA, BASELINE, WORKLOAD = (0.1, 0.3, 1.0, 3.0, 10.0), 1e-9, "aim", "3-way"
 KEY = ("data set", "recipe", "epsilon", "seed")
 ERRORS = ("model 3-way", "table 3-way", "model 2-way", "table 2-way")
@@ -88,10 +89,10 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Every recipe on three tables, over epsilon.")
+    parser = argparse.ArgumentParser(description="Every recipe on five tables, over epsilon.")
     default, results = Path(__file__).resolve().parents[2] / "shared/data", FOLDER / "mechanisms.csv"
     parser.add_argument("--data", type=Path, default=default, help="the folder with the data sets' folders")
-    parser.add_argument("--data-sets", nargs="+", default=tuple(FILES), choices=tuple(FILES))
+    parser.add_argument("--data-sets", nargs="+", choices=DATA_SETS, help="default: all that are there")
     parser.add_argument("--recipes", nargs="+", default=tuple(MECHANISMS), choices=tuple(MECHANISMS))
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--seeds", type=int, default=5, help="number of runs of each")
@@ -102,10 +103,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--worker", nargs=2, metavar=("DATA SET", "RECIPE"), help="--runs in this process, as JSON")
     parser.add_argument("--runs", nargs="+", metavar="EPSILON/SEED", help="with --worker: what to run")
     options = parser.parse_args()
-    for file in (options.data / FILES[data_set] for data_set in options.data_sets):
-        if not file.exists():
-            parser.error(f"{file} is not there; name the folder of the data sets with --data")
+    lacking = [data_set for data_set in FILES if not (options.data / FILES[data_set]).exists()]
+    if asked := [data_set for data_set in lacking if data_set in (options.data_sets or ())]:
+        parser.error(f"{options.data / FILES[asked[0]]} is not there; name the folder of the data sets with --data")
+    options.data_sets = options.data_sets or [data_set for data_set in DATA_SETS if data_set not in lacking]
     return options
+
+
+def _loaded(options: argparse.Namespace, data_set: str) -> tuple[CodedTable, Schema]:
+    """A data set's records and schema, read or made."""
+    if data_set in MADE_UP:
+        return MADE_UP[data_set](TABLE_SEED)
+    file = options.data / FILES[data_set]
+    schema = Schema.load(file.with_name("domain.json"))
+    return read_coded(file, schema), schema
 
 
 def _print_whole_runs(options: argparse.Namespace, settings: Iterable[tuple[str, str]]) -> None:
@@ -114,15 +125,26 @@ def _print_whole_runs(options: argparse.Namespace, settings: Iterable[tuple[str,
     print(f"{'recipe':<12} {'data set':<8} {'epsilon':>7}", *(f"{name:>18}" for name in COSTS))
     for recipe in options.recipes:
         for data_set, epsilon in settings:
-            data = options.data / FILES[data_set]
             costs = []
-            for seed in range(options.seeds):
-                with tempfile.TemporaryDirectory() as folder:
-                    files = (data, "-s", data.with_name("domain.json"), "-o", Path(folder) / "out.csv")
+            with tempfile.TemporaryDirectory() as folder:
+                files = (*_files(options, data_set, Path(folder)), "-o", Path(folder) / "out.csv", "--force")
+                for seed in range(options.seeds):
                     budget = ("--epsilon", epsilon, "--delta", DELTA, "--workload", WORKLOAD)
                     costs.append(synthdp_run(*files, *budget, "--mechanism", recipe, "--seed", seed).values())
             cells = means(tuple(each) for each in costs)
             print(f"{recipe:<12} {data_set:<8} {epsilon:>7}", *(f"{cell:>18}" for cell in cells))
+
+
+def _files(options: argparse.Namespace, data_set: str, folder: Path) -> tuple[object, ...]:
+    """A data set's file and schema as the command line takes them; a made-up one is written into a folder."""
+    if data_set in FILES:
+        data = options.data / FILES[data_set]
+        return data, "-s", data.with_name("domain.json")
+    table, schema = _loaded(options, data_set)
+    data, public = folder / "in.csv", folder / "schema.json"
+    decode(table.columns, schema, np.random.default_rng(0), text=True).to_csv(data, index=False)
+    schema.save(public)
+    return data, "-s", public
 
 
 def _apart(options: argparse.Namespace, data_set: str, recipe: str, runs: Iterable[tuple[str, str]]) -> Iterator[Row]:
@@ -130,21 +152,15 @@ def _apart(options: argparse.Namespace, data_set: str, recipe: str, runs: Iterab
     command = [sys.executable, __file__, "--data", str(options.data), "--limit", str(options.limit)]
     command += ["--worker", data_set, recipe, "--runs", *map("/".join, runs)]
     print(f"running {recipe} on {data_set} ...", file=sys.stderr)
-    with subprocess.Popen(command, env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            row = {name: str(value) for name, value in json.loads(line).items()}
-            print(f"  {row['epsilon']} {row['seed']}: {row.get('cpu s') or row['note']:.6}", file=sys.stderr)
-            yield row
-    if process.returncode != 0:
-        raise SystemExit(f"{recipe} on {data_set} stopped; what ended is in {options.results}")
+    for found in results_of(command):
+        row = {name: str(value) for name, value in found.items()}
+        print(f"  {row['epsilon']} {row['seed']}: {row.get('cpu s') or row['note']:.6}", file=sys.stderr)
+        yield row
 
 
 def _work(options: argparse.Namespace, data_set: str, recipe: str) -> None:
     """All runs of one recipe on one data set, each in a fork; a line of JSON for each."""
-    file = options.data / FILES[data_set]
-    schema = Schema.from_dict(json.loads((file.parent / "domain.json").read_text()))
-    table = read_coded(file, schema)
+    table, schema = _loaded(options, data_set)
     cliques = [clique for k in (3, 2) for clique in all_k_way(table.domain.attributes, k)]
     truth = list(CodedSource(table).counts_of(cliques))
     _warm_up(table, schema, recipe)

@@ -10,18 +10,12 @@ import argparse
 import time
 from itertools import combinations
 
-import numpy as np
+from common.made_up import schema_of, wide
 from common.processes import peak_mb
-from numpy.typing import NDArray
 
-from synthdp.domain import Domain
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
-from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
-
-Planted = list[tuple[str, str]]
 
 
 def main() -> None:
@@ -36,7 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{'seed':>4}{'wall s':>9}{'cpu s':>9}{'peak MB':>9}{'measured':>10}{'found':>9}{'planted':>9}")
     for seed in range(options.seeds):
-        table, planted = made_up(options.columns, options.rows, seed)
+        table, planted = wide(options.columns, options.rows, seed)
         run = Release(
             schema=schema_of(table.domain),
             epsilon=options.epsilon,
@@ -53,42 +47,6 @@ def main() -> None:
         peak = peak_mb()
         n_wide = sum(len(clique) > 1 for clique in measured)
         print(f"{seed:4}{wall:9.1f}{cpu:9.1f}{peak:9.0f}{n_wide:10}{found / len(planted):9.1%}{len(planted):9}")
-
-
-def made_up(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, Planted]:
-    """A table of codes, and its planted pairs."""
-    generator = np.random.default_rng(seed)
-    names = tuple(f"x{i}" for i in range(n_columns))
-    shape = tuple(int(size) for size in generator.integers(2, 21, n_columns))
-    columns: list[NDArray[np.uint8]] = []
-    planted: Planted = []
-    for i, size in enumerate(shape):
-        column = generator.choice(size, n_rows, p=generator.dirichlet(np.full(size, 2.0)))
-        n_parents = min(i, 2 if generator.random() < 0.2 else 1)
-        parents = sorted(generator.choice(i, n_parents, replace=False).tolist()) if n_parents else []
-        if parents:
-            cells = np.zeros(n_rows, dtype=np.int64)
-            for parent in parents:
-                cells = cells * shape[parent] + columns[parent]
-            follow = generator.integers(0, size, int(np.prod([shape[parent] for parent in parents])))
-            copied = generator.random(n_rows) < generator.uniform(0.2, 0.8)
-            column = np.where(copied, follow[cells], column)
-            planted += [(names[parent], names[i]) for parent in parents]
-        columns.append(column.astype(np.uint8))
-    return CodedTable(Domain(names, shape), tuple(columns)), planted
-
-
-def schema_of(domain: Domain) -> Schema:
-    """A schema whose columns have the levels 0, 1, 2, ..."""
-    fields = [
-        {
-            "name": name,
-            "type": "string",
-            "constraints": {"enum": [str(level) for level in range(size)], "required": True},
-        }
-        for name, size in zip(domain.attributes, domain.shape, strict=True)
-    ]
-    return Schema.from_dict({"fields": fields})
 
 
 if __name__ == "__main__":

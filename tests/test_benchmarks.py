@@ -13,8 +13,8 @@ DATA = ROOT.parent / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the tables are not part of the project")
 
 
-def printed(*command: str) -> str:
-    run = subprocess.run(
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -22,8 +22,12 @@ def printed(*command: str) -> str:
         text=True,
         check=False,
     )
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+
+
+def printed(*command: str) -> str:
+    ended = run(*command)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 @needs_data
@@ -47,6 +51,21 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs():
         assert row.startswith(recipe)
         assert wall > 0 < cpu
         assert megabytes > 30
+
+
+def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path):
+    results = tmp_path / "mechanisms.csv"
+    command = ["benchmarks/mechanisms.py", "--epsilons", "1", "--seeds", "1", "--recipes", "independent"]
+    command += ["--data", str(tmp_path), "--results", str(results)]
+    printed(*command)  # all that are there
+    rows = list(csv.DictReader(results.read_text().splitlines()))
+    assert [(row["data set"], row["note"]) for row in rows] == [("visits", ""), ("survey", "")]
+    assert all(0 < float(row["model 3-way"]) < 1 for row in rows)
+    (row,) = printed(*command, "--whole", "--data-sets", "survey").splitlines()[2:]
+    assert row.split()[:2] == ["independent", "survey"]
+    refused = run(*command, "--data-sets", "survey", "titanic")
+    assert refused.returncode == 2
+    assert "titanic.csv is not there; name the folder of the data sets with --data" in refused.stderr
 
 
 @needs_data

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,15 @@ def synthdp_run(*arguments: object) -> dict[str, float]:
     if os.waitstatus_to_exitcode(status) != 0:
         raise SystemExit(f"failed: {' '.join(command)}")
     return dict(zip(COSTS, (wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), strict=True))
+
+
+def results_of(command: Sequence[str]) -> Iterator[Result]:
+    """The lines of JSON that a command of one thread prints, as they come; it must succeed."""
+    with subprocess.Popen(command, env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield from map(json.loads, process.stdout)
+    if process.returncode != 0:
+        raise SystemExit(f"stopped ({process.returncode}): {' '.join(command)}")
 
 
 def in_a_process(command: Sequence[str], *, wall_seconds: float, environment: Mapping[str, str]) -> Result:
