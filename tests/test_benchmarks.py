@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from helpers.paths import ROOT
 
@@ -66,6 +68,47 @@ def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path):
     refused = run(*command, "--data-sets", "survey", "titanic")
     assert refused.returncode == 2
     assert "titanic.csv is not there; name the folder of the data sets with --data" in refused.stderr
+
+
+def test_fidelity_benchmark_runs_what_is_missing_only(tmp_path):
+    results = tmp_path / "fidelity.csv"
+    command = ["benchmarks/fidelity.py", "--data-sets", "diabetes", "--recipes", "independent", "--epsilons", "1000"]
+    command += ["--results", str(results), "--seeds", "1"]
+    printed(*command)
+    first = results.read_text().splitlines()
+    output = printed(*command, "--workloads", "default", "target")
+    rows = list(csv.DictReader(results.read_text().splitlines()))
+    assert results.read_text().splitlines()[: len(first)] == first
+    assert [(row["workload"], row["note"]) for row in rows] == [("default", ""), ("target", "")]
+    assert all(0 < float(row["Spearman"]) < 1 and 0 < float(row["AUC"]) < 1 for row in rows)
+    assert [line.split()[:2] for line in output.splitlines()[3:]] == [
+        ["real", "1"],
+        ["independent", "default"],
+        ["independent", "target"],
+    ]
+    refused = run(*command, "--data-sets", "adult", "--data", str(tmp_path))
+    assert refused.returncode == 2
+    assert "holds no adult-discretized/adult.csv; name the folder with --data" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["diabetes", "breast-cancer"])
+def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import fidelity
+
+    table = fidelity.NUMERIC_TABLES[name](None)
+    assert {"diabetes": (442, 9), "breast-cancer": (569, 30)}[name] == (len(table.frame), len(table.numbers))
+    for column in table.numbers:  # the bounds hold all of them: they are clipped nowhere
+        limits = next(found for found in table.schema.columns if found.name == column).field()["constraints"]
+        assert limits["minimum"] <= table.frame[column].min() <= table.frame[column].max() <= limits["maximum"]
+    split = fidelity.Split(table, seed=0)
+    assert split.figures(split.training) == {"Spearman": 0.0, "AUC": split.real["real AUC"]}
+    assert 0.7 < split.real["real AUC"] < 0.999
+    assert 0.02 < split.real["real Spearman"] < 0.15
+    constant = pd.concat([split.training.iloc[:1]] * 50, ignore_index=True)
+    true = split.training[table.numbers].corr(method="spearman").abs().to_numpy()
+    expected = true[np.triu_indices(len(true), 1)].mean()
+    assert split.figures(constant) == {"Spearman": pytest.approx(expected), "AUC": 0.5}
 
 
 @needs_data
