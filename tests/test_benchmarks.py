@@ -111,6 +111,24 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
     assert split.figures(constant) == {"Spearman": pytest.approx(expected), "AUC": 0.5}
 
 
+def test_scale_benchmark_tells_how_costs_grow(tmp_path):
+    options = ["--growth", "--recipe", "independent", "--rows", "1000", "--columns", "6", "--seeds", "1"]
+    output = printed("benchmarks/scale.py", *options, "--plot", str(tmp_path / "growth.png"))
+    assert output.startswith("independent: 1000 rows, 6 columns, epsilon 1\n")
+    blocks = [block.splitlines() for block in output.split("\n\n")[1:4]]
+    assert [block[0].split()[0] for block in blocks] == ["rows", "columns", "epsilon"]
+    for heading, *rows, last in blocks:
+        assert heading.split()[1:] == ["cpu", "s", "MB", "longest"]
+        costs = np.array([[float(cell) for cell in row.split()] for row in rows])
+        assert costs.shape == (5, 4)
+        assert (costs[:, :2] > 0).all()
+        assert np.array_equal(costs[:, 1], costs[:, 3])
+        slopes = np.polyfit(np.log(costs[:, 0]), np.log(costs[:, 1]), 1)[0], float(last.split()[1])
+        assert last.split()[0] == "exponent"
+        assert abs(slopes[0] - slopes[1]) < 0.05  # as far as printed digits tell
+    assert (tmp_path / "growth.png").exists() or "no plot: it needs matplotlib" in output
+
+
 @needs_data
 def test_domain_benchmark_compares_kinds_with_both_public_schemas():
     output = printed("benchmarks/domain.py", "--seeds", "1", "--rows", "2000")

@@ -1,7 +1,8 @@
-"""Errors over epsilon as a picture."""
+"""Errors and costs as pictures; they need matplotlib, and say so if it is not there."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -9,18 +10,9 @@ Errors = Mapping[float, Sequence[float]]
 
 
 def draw_errors(errors: Mapping[str, Mapping[str, Errors]], recipes: Sequence[str], file: Path, *, what: str) -> None:
-    """Draw means over epsilon, with the range of the runs: a panel for each data set, a line for each recipe.
-
-    Needs matplotlib, and says so if it is not there.
-    """
-    try:
-        import matplotlib as mpl
-    except ModuleNotFoundError:
-        print("\nno plot: it needs matplotlib (pip install matplotlib)")
+    """Draw means over epsilon, with the range of the runs: a panel for each data set, a line for each recipe."""
+    if (pyplot := _pyplot()) is None:
         return
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
     width = 4.6 * len(errors)
     figure, panels = pyplot.subplots(1, len(errors), figsize=(width, 4.8), layout="constrained", squeeze=False)
     lines = {}
@@ -38,5 +30,41 @@ def draw_errors(errors: Mapping[str, Mapping[str, Errors]], recipes: Sequence[st
         panel.yaxis.set_minor_formatter(lambda y, _: f"{y:g}" if f"{y:e}"[0] in "235" else "")
     panels[0, 0].set_ylabel(what)
     figure.legend(lines.values(), lines, loc="outside lower center", ncols=3 * len(errors), frameon=False)
+    _save(figure, file)
+
+
+def draw_growth(costs: Mapping[str, Mapping[str, Mapping[float, float]]], file: Path) -> None:
+    """Draw costs over what grows, in multiples of its least value: a panel for each cost, a line for each of these."""
+    if (pyplot := _pyplot()) is None:
+        return
+    figure, panels = pyplot.subplots(
+        1, len(costs), figsize=(5.4 * len(costs), 4.8), layout="constrained", squeeze=False
+    )
+    for panel, (cost, lines) in zip(panels[0], costs.items(), strict=True):
+        for label, found in lines.items():
+            panel.plot([x / min(found) for x in found], list(found.values()), "o-", markersize=3, label=label)
+        panel.set(xscale="log", yscale="log", xlabel="times the least", ylabel=cost)
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter(lambda y, _: f"{y:g}" if f"{y:e}"[0] in "235" else "")
+        panel.legend(frameon=False)
+    _save(figure, file)
+
+
+def _pyplot() -> Any:
+    """The library that draws, without a screen; none if it is not installed."""
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError:
+        print("\nno plot: it needs matplotlib (pip install matplotlib)")
+        return None
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _save(figure: Any, file: Path) -> None:
+    file.parent.mkdir(exist_ok=True)
     figure.savefig(file, dpi=150)
     print(f"\ndrawn: {file}")
