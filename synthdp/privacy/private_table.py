@@ -104,7 +104,7 @@ class PrivateTable(Queryable[CountSource]):
             not above 0 or so small that the noise would not fit into int64 (`MAX_SIGMA_SQUARED`).
         """
         names = self._checked(clique)
-        shape = self._shape(names, coarsening)
+        shape = self._merged(coarsening).project(names).shape
         merging = _restricted(coarsening, names)
         event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit)
         self._pay(event)
@@ -191,8 +191,9 @@ class PrivateTable(Queryable[CountSource]):
             raise ParameterError("candidates: there is none to select from; give at least one clique")
         if score.coarsening:
             Coarsening(score.coarsening.groups)  # checks it anew: a gap made since would repeat a cell
+        merged = self._merged(score.coarsening)
         for clique in names:
-            if score.shape(clique) != self._shape(clique, score.coarsening):
+            if score.shape(clique) != merged.project(clique).shape:
                 raise ParameterError(
                     f"score: candidate {clique} has no estimate of the marginal's shape; give one each"
                 )
@@ -224,9 +225,8 @@ class PrivateTable(Queryable[CountSource]):
             raise ParameterError(f"clique {names}: {n_cells} cells are too many to count; the limit is {MAX_CELLS}")
         return names
 
-    def _shape(self, clique: Clique, coarsening: Coarsening | None) -> tuple[int, ...]:
-        domain = coarsening.domain(self._domain) if coarsening else self._domain
-        return domain.project(clique).shape
+    def _merged(self, coarsening: Coarsening | None) -> Domain:
+        return coarsening.domain(self._domain) if coarsening else self._domain
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._domain)} attributes, {self._ledger.unit.adjacency.value})"
