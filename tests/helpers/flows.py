@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from statistics import NormalDist
 from unittest.mock import patch
 
@@ -143,12 +144,18 @@ def held(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, ma
     return reader.finish()
 
 
+@cache
+def _open_schema(kinds: str) -> OpenSchema:
+    """Read once for all tables: trying the formats of dates takes as long as a run."""
+    return OpenSchema.from_kinds(json.loads(kinds))
+
+
 def run_of(
     frame: pd.DataFrame, kinds: Mapping, *, randomness: Frozen, unit: str | None = None, max_rows: int = 1, **settings
 ) -> Run:
     """One run of the whole flow on one table."""
     asked = {"epsilon": 0.01, "delta": 1e-9, "mechanism": "independent", "adjacency": "add-remove"} | settings
-    seen, schema = Run(), OpenSchema.from_kinds(kinds)
+    seen, schema = Run(), _open_schema(json.dumps(kinds))
     run = Release(schema=schema, randomness=randomness, unit=unit, max_rows_per_unit=max_rows, **asked)
     with watched(randomness, seen.answers):
         try:
