@@ -28,8 +28,10 @@ def formats(frame):
     }
 
 
-@pytest.mark.parametrize("output", ["out.csv", "out.csv.gz", "out.parquet"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("kind", "output"),
+    [("csv", "out.csv"), ("csv", "out.parquet"), ("parquet", "out.csv.gz"), ("parquet", "out.parquet")],
+)
 def test_types_and_formats_out_are_those_in(kind, output, parquet, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     source = ADULT if kind == "csv" else parquet
