@@ -241,7 +241,7 @@ def test_trees_come_out_as_often_as_they_should(counts, scale, decay, changes):
 
 def test_another_scale_or_decay_comes_out_differently():
     counts = [0, 1, 0, 0, 3, 1, 0, 0]
-    drawn = Counter(sample(counts, 25_000, 13, 7))
+    drawn = Counter(sample(counts, 18_000, 13, 7))
     for scale, decay in ((10, 7), (13, 7), (17, 7), (13, 5), (13, 10)):
         exact = trees(counts, scale, decay)
         observed = np.array([drawn[tree] for tree in exact])
