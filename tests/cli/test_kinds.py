@@ -18,9 +18,10 @@ from helpers.kinds_runs import (
     kinds_arguments,
     lay_out_kinds,
 )
+from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.release import registry
+from synthdp.release import registry, release
 from synthdp.release.certificate import cautions
 from synthdp.release.settings import DOMAIN_SHARE, MAX_DOMAIN_SHARE
 
@@ -166,7 +167,8 @@ def test_one_table_in_any_format_gives_one_release(place, monkeypatch):
 
 
 @pytest.mark.parametrize("mechanism", sorted(registry.MECHANISMS))
-def test_every_mechanism_works_with_kinds(mechanism, place):
+def test_every_mechanism_works_with_kinds(mechanism, place, monkeypatch):
+    monkeypatch.setattr(release, "engine_named", quick_engine)
     assert_success(
         invoke(*kinds_arguments("--mechanism", mechanism, "--workload", "2-way", "--rows", "50")), place / "out.csv"
     )
