@@ -8,6 +8,7 @@ from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
+from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import FitWarning, ParameterError
@@ -28,6 +29,10 @@ class Estimator(ABC):
 
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
         """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is measured."""
+
+    def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:  # noqa: ARG002
+        """Whether a model of these cliques has at most so many cells; True for engines that need no tree of them."""
+        return True
 
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:  # noqa: ARG002 - most engines hold no codes
         """The engine for the domain that ``coarsening`` makes of ``domain``."""

@@ -7,8 +7,7 @@ All of it is post-processing of released values.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import prod, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array
-from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
+from synthdp.measurement import LinearMeasurement
 
 _MIN_SHARE = 1e-3
 """Spread evenly over the levels: noise may hide a level, so that none has prior probability 0."""
@@ -24,10 +23,10 @@ _MIN_SPREAD = 1e-4
 """Variance of the prior relative to the noise's: a table is never said to be its prior for certain."""
 _MIN_ROOM = 1e-9
 """Share of the total below which what a prior lets a table vary is rounding error."""
-_MIN_FREEDOM = 8
-"""Degrees of freedom from which a scale is estimated: at 8 its standard error is a half of it."""
 _CAUTION = 2.0
 """In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements."""
+PRIOR_LOSS = 0.01
+"""Most that a region nobody measured may add to the loss, beside a half that each measured cell's noise adds."""
 _RAKING_TOLERANCE, _MAX_RAKING = 1e-3, 10
 """A prior need not be known more closely than to a thousandth; smaller tables are noisy and need not agree."""
 
@@ -114,12 +113,61 @@ def expected_shares(
     return raked(product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
 
 
-def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
-    """Posterior mean and variance of true counts, given noisy ones and the prior's mean.
+class Deviation(NamedTuple):
+    """How far true tables are from a prior, as noisy ones tell: variances are ``factor`` times the prior.
 
-    True counts are taken to deviate from the prior with variances in proportion to it. The factor
-    is estimated from deviations that leave one-way marginals alone (one-way tables have none, and
-    stay as they are), and then raised by two standard errors.
+    Parameters
+    ----------
+    factor
+        What deviations exceed the noise by, over what the prior lets a table vary; at least 0.
+    error
+        Its standard error if there is nothing but noise.
+    freedom
+        Degrees of freedom of the deviations that leave one-way marginals alone; 0 tells nothing.
+    """
+
+    factor: float
+    error: float
+    freedom: int
+
+    def cautious(self, caution: float) -> float:
+        """The factor raised by some standard errors."""
+        return self.factor + caution * self.error
+
+
+def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
+    """How far true counts are from a prior.
+
+    Parameters
+    ----------
+    counts, variance
+        Noisy counts and the variance of the noise.
+    prior
+        Expected counts; 0 marks impossible cells.
+    """
+    possible = prior > 0
+    noise = np.where(possible, variance, 0.0)
+    apart = np.where(possible, counts - prior, 0.0)
+    total, mean = float(prior.sum()), float(apart.mean())
+    own, taken, freedom = apart - mean, np.ones_like(prior), prior.size - 1
+    for axis, size in enumerate(prior.shape):
+        others = tuple(other for other in range(prior.ndim) if other != axis)
+        own -= apart.mean(axis=others, keepdims=True) - mean
+        share = prior.sum(axis=others, keepdims=True) / total
+        taken += np.divide(1.0, share, out=np.ones_like(share), where=share > 0) - 1.0
+        freedom -= size - 1
+    if freedom <= 0:
+        return Deviation(0.0, 0.0, 0)
+    # What the noise adds to the squared deviations, and how much that varies.
+    expected, error = float(noise.mean()) * freedom, float(np.sqrt(2.0 * freedom * np.square(noise).mean()))
+    # Under such a prior, one-way marginals given, a cell varies by the factor times this.
+    room = float(np.maximum(prior - np.square(prior) / total * taken, 0.0).sum())
+    room = max(room, _MIN_ROOM * total)
+    return Deviation(max(float(np.square(own).sum()) - expected, 0.0) / room, error / room, freedom)
+
+
+def posterior(counts: Array, variance: Array, prior: Array, factor: float) -> tuple[Array, Array]:
+    """Posterior mean and variance of true counts that deviate from a prior with variance ``factor * prior``.
 
     Parameters
     ----------
@@ -127,68 +175,28 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
         Noisy counts and the variance of the noise.
     prior
         Expected counts; 0 marks impossible cells, whose posterior is 0 and certain.
+    factor
+        At least 0; see `deviation`.
     """
     possible = prior > 0
     noise = np.where(possible, variance, 0.0)
-    deviation = np.where(possible, counts - prior, 0.0)
-    total = float(prior.sum())
-    mean = float(deviation.mean())
-    own, taken, freedom = deviation - mean, np.ones_like(prior), prior.size - 1
-    for axis, size in enumerate(prior.shape):
-        others = tuple(other for other in range(prior.ndim) if other != axis)
-        own -= deviation.mean(axis=others, keepdims=True) - mean
-        share = prior.sum(axis=others, keepdims=True) / total
-        taken += np.divide(1.0, share, out=np.ones_like(share), where=share > 0) - 1.0
-        freedom -= size - 1
-    if freedom <= 0:
-        return np.where(possible, counts, 0.0), noise
-    # What the noise adds to the squared deviations, and how much that varies.
-    expected, error = float(noise.mean()) * freedom, float(np.sqrt(2.0 * freedom * np.square(noise).mean()))
-    excess = max(float(np.square(own).sum()) - expected, 0.0) + _CAUTION * error
-    # Under such a prior, one-way marginals given, a cell varies by the factor times this.
-    room = float(np.maximum(prior - np.square(prior) / total * taken, 0.0).sum())
-    spread = np.maximum(excess / max(room, _MIN_ROOM * total) * prior, _MIN_SPREAD * noise)
+    spread = np.maximum(factor * prior, _MIN_SPREAD * noise)
     weight = np.divide(spread, noise + spread, out=np.zeros_like(prior), where=possible)
-    return prior + weight * np.where(possible, deviation, 0.0), weight * noise
+    return prior + weight * np.where(possible, counts - prior, 0.0), weight * noise
 
 
-def without_noisy_interactions(domain: Domain, measurements: Sequence[LinearMeasurement]) -> list[LinearMeasurement]:
-    """The measurements, one a clique, with the part of each that no smaller table knows drawn to its prior.
+def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
+    """Posterior mean and variance of true counts, given noisy ones and the prior's mean.
 
-    Centring along every axis leaves the part of a table that all of its marginals are blind to.
-    Where a table deviates there from its prior by little more than its noise does, most of it is
-    noise: it is shrunk, cell by cell, as in `shrunk`; marginals of the table stay as they were
-    measured, and so do the stated scales of noise. Tables whose interaction has fewer than 8
-    degrees of freedom are left alone: there is too little to estimate a scale from [Efron & Morris
-    1975 needs 3, and gains with their number].
-
-    Parameters
-    ----------
-    domain
-        All attributes.
-    measurements
-        Noisy marginals, at least one, none of them coarsened.
+    True counts are taken to deviate from the prior with variances in proportion to it. The factor
+    is estimated from deviations that leave one-way marginals alone (one-way tables have none, and
+    stay as they are), and then raised by two standard errors. Parameters as in `deviation`.
     """
-    merged = {measurement.clique: measurement for measurement in combined_measurements(domain, measurements)}
-    total = estimate_total(measurements)
-    shares = one_way_shares(domain, list(merged.values()), total=total)
-    counts: dict[Clique, Array] = {}
-    for clique in sorted(merged, key=len):  # priors are made of smaller tables
-        noisy, freedom = merged[clique].values, prod(domain[name] - 1 for name in clique)
-        counts[clique] = noisy
-        if len(clique) > 1 and freedom >= _MIN_FREEDOM:
-            prior = total * expected_shares(clique, np.ones(noisy.shape, dtype=np.bool_), shares, counts)
-            own, noise = _centred(noisy - prior), float(merged[clique].variance.mean())
-            excess = max(float(np.square(own).sum()) - noise * freedom, 0.0) + noise * sqrt(2.0 * freedom)
-            spread = excess / total * prior * (noisy.size / freedom)
-            counts[clique] = noisy - own + _centred(own * spread / (spread + noise))
-    return [replace(measurement, values=counts[clique]) for clique, measurement in merged.items()]
-
-
-def _centred(table: Array) -> Array:
-    for axis in range(table.ndim):
-        table = table - table.mean(axis=axis, keepdims=True)
-    return table
+    found = deviation(counts, variance, prior)
+    if not found.freedom:
+        possible = prior > 0
+        return np.where(possible, counts, 0.0), np.where(possible, variance, 0.0)
+    return posterior(counts, variance, prior, found.cautious(_CAUTION))
 
 
 def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, max_rounds: int) -> Array:

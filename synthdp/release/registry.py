@@ -29,6 +29,7 @@ ENGINES = {
     "generative-network": "synthdp.inference.engines.generative_network:GenerativeNetworkEstimator",
     "gum": "synthdp.inference.engines.gum:RecordUpdateEstimator",
     "graphical-model": "synthdp.inference.engines.graphical_model:GraphicalModelEstimator",
+    "layered-consistency": "synthdp.inference.engines.layered_consistency:LayeredConsistencyEstimator",
     "local-consistency": "synthdp.inference.engines.local_consistency:LocalConsistencyEstimator",
     "mixture-of-products": "synthdp.inference.engines.mixture_of_products:MixtureEstimator",
     "relaxed-tabular": "synthdp.inference.engines.relaxed_tabular:RelaxedTabularEstimator",

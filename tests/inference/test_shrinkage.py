@@ -12,12 +12,13 @@ from oracles.inference import marginal_of, noisy
 from synthdp.domain import Domain
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.shrinkage import (
+    deviation,
     expected_shares,
     on_simplex,
     one_way_shares,
+    posterior,
     raked,
     shrunk,
-    without_noisy_interactions,
 )
 from synthdp.measurement import LinearMeasurement
 
@@ -55,11 +56,11 @@ def test_the_factor_is_right_for_tables_drawn_from_the_prior(shares):
     deviations = rng.multivariate_normal(np.zeros(prior.size), given_sums, size=n_draws, method="svd")
     variance = np.full(prior.shape, stddev**2)
     found = []
-    for deviation in deviations:
-        counts = prior + deviation.reshape(prior.shape) + rng.normal(0, stddev, prior.shape)
-        mean, posterior = shrunk(counts, variance, prior)
-        np.testing.assert_allclose((counts - prior) * posterior, (mean - prior) * variance, rtol=1e-9, atol=1e-9)
-        factors = factor_of(variance, posterior, prior)
+    for draw in deviations:
+        counts = prior + draw.reshape(prior.shape) + rng.normal(0, stddev, prior.shape)
+        mean, left = shrunk(counts, variance, prior)
+        np.testing.assert_allclose((counts - prior) * left, (mean - prior) * variance, rtol=1e-9, atol=1e-9)
+        factors = factor_of(variance, left, prior)
         np.testing.assert_allclose(factors, factors.flat[0], rtol=1e-6)
         found.append(factors.flat[0])
     assert np.mean(found) == pytest.approx(factor, rel=0.1)
@@ -78,15 +79,53 @@ def test_one_way_deviations_are_no_sign_of_dependence():
 
 def test_one_way_tables_stay_and_impossible_cells_are_certain():
     counts, variance = np.array([5.0, -3.0, 8.0]), np.array([4.0, 1.0, 9.0])
-    mean, posterior = shrunk(counts, variance, np.array([4.0, 4.0, 4.0]))
+    mean, left = shrunk(counts, variance, np.array([4.0, 4.0, 4.0]))
     assert (mean == counts).all()
-    assert (posterior == variance).all()
+    assert (left == variance).all()
     prior = np.array([[6.0, 0.0], [0.0, 4.0], [5.0, 5.0]])
-    mean, posterior = shrunk(np.full((3, 2), 7.0), np.full((3, 2), 2.0), prior)
+    mean, left = shrunk(np.full((3, 2), 7.0), np.full((3, 2), 2.0), prior)
     assert (mean[prior == 0] == 0).all()
-    assert (posterior[prior == 0] == 0).all()
-    assert (posterior[prior > 0] > 0).all()
-    assert (posterior <= 2.0).all()
+    assert (left[prior == 0] == 0).all()
+    assert (left[prior > 0] > 0).all()
+    assert (left <= 2.0).all()
+
+
+def test_the_scale_of_noise_alone_is_off_by_its_standard_error():
+    """``factor`` is cut off at 0, so what it exceeds by one standard error counts: one draw in six."""
+    rng = np.random.default_rng(2)
+    prior = 5000 * product([np.array([0.5, 0.3, 0.2])] * 3)
+    variance = np.full(prior.shape, 100.0)
+    draws = [deviation(prior + rng.normal(0, 10.0, prior.shape), variance, prior) for _ in range(1500)]
+    assert {found.freedom for found in draws} == {27 - 1 - 3 * 2}
+    assert len({found.error for found in draws}) == 1
+    # Squares of 20 degrees of freedom: 15.5 % exceed by one standard error; 1500 draws tell it to 0.9 %.
+    assert np.mean([found.factor > found.error for found in draws]) == pytest.approx(0.155, abs=0.065)
+    assert all(found.cautious(2.0) == found.factor + 2 * found.error for found in draws)
+
+
+def test_columns_and_pairs_of_one_level_tell_nothing_of_their_scale():
+    for shape in ((7,), (1, 7), (1, 1, 4), (1,), (1, 1)):
+        counts, ones = np.full(shape, 50.0), np.ones(shape)
+        assert deviation(counts, ones, 3 * ones) == (0.0, 0.0, 0)
+    assert deviation(np.ones((2, 2)), np.ones((2, 2)), np.full((2, 2), 9.0)).freedom == 1
+
+
+def test_the_posterior_is_that_of_a_gaussian_prior():
+    """Two Gaussians that are multiplied, cell by cell; all of a wide prior's weight is on the counts."""
+    rng = np.random.default_rng(4)
+    prior, counts, variance = (rng.uniform(1, 100, (3, 4)) for _ in range(3))
+    prior[0, 0] = 0.0
+    mean, left = posterior(counts, variance, prior, 2.5)
+    possible = prior > 0
+    precision = 1 / variance[possible] + 1 / (2.5 * prior[possible])
+    np.testing.assert_allclose(left[possible], 1 / precision)
+    weighed = counts[possible] / variance[possible] + prior[possible] / (2.5 * prior[possible])
+    np.testing.assert_allclose(mean[possible], weighed / precision)
+    assert (mean[0, 0], left[0, 0]) == (0.0, 0.0)
+    np.testing.assert_allclose(posterior(counts, variance, prior, 1e12)[0][possible], counts[possible], rtol=1e-6)
+    drawn, left = posterior(counts, variance, prior, 0.0)
+    np.testing.assert_allclose(drawn[possible], prior[possible], atol=0.011)
+    assert (left[possible] > 0).all()
 
 
 @given(arrays(np.float64, st.integers(1, 8), elements=st.floats(-5, 5)))
@@ -161,45 +200,6 @@ def test_noisy_tables_do_not_overrule_precise_ones_inside_them():
     assert shrinking <= 1.05 * without
     without, shrinking = errors_without_and_with(domain, table, cliques, [10.0, 200.0, 200.0], judged=cliques[1:])
     assert shrinking <= 0.7 * without
-
-
-# --- interactions that are mostly noise ----------------------------------------------------------
-
-
-def _pair(counts, sigma, generator):
-    return LinearMeasurement(("a", "b"), counts + generator.normal(0.0, sigma, counts.shape), sigma)
-
-
-def test_interactions_that_are_noise_are_drawn_to_independence_and_marginals_stay():
-    generator = np.random.default_rng(5)
-    domain = Domain(("a", "b"), (12, 15))
-    independent = np.outer(generator.dirichlet(np.ones(12)), generator.dirichlet(np.ones(15))) * 20_000
-    table = _pair(independent, 60.0, generator)
-    (kept,) = without_noisy_interactions(domain, [table])
-    assert np.abs(kept.values - independent).sum() < 0.6 * np.abs(table.values - independent).sum()
-    for axis in (0, 1):
-        np.testing.assert_allclose(kept.values.sum(axis=axis), table.values.sum(axis=axis), rtol=1e-9)
-    assert kept.stddev is not None
-    assert np.all(np.asarray(kept.stddev) == 60.0)
-
-
-def test_strong_interactions_and_small_tables_stay():
-    generator = np.random.default_rng(6)
-    strong = np.diag(np.full(12, 4000.0)) + 20.0
-    table = _pair(strong, 5.0, generator)
-    (kept,) = without_noisy_interactions(Domain(("a", "b"), (12, 12)), [table])
-    assert np.abs(kept.values - strong).sum() <= 1.05 * np.abs(table.values - strong).sum()
-    small = _pair(np.array([[50.0, 60.0], [70.0, 20.0]]), 30.0, generator)
-    (same,) = without_noisy_interactions(Domain(("a", "b"), (2, 2)), [small])
-    np.testing.assert_array_equal(same.values, small.values)
-
-
-def test_repeats_are_merged_first():
-    generator = np.random.default_rng(7)
-    counts = np.full((2, 2), 100.0)
-    repeats = [_pair(counts, 3.0, generator), _pair(counts, 3.0, generator)]
-    (merged,) = without_noisy_interactions(Domain(("a", "b"), (2, 2)), repeats)
-    np.testing.assert_allclose(merged.values, (repeats[0].values + repeats[1].values) / 2)
 
 
 def test_raking_to_what_the_start_rules_out_gives_the_start():

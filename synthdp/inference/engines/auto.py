@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
+from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
 from synthdp.inference.estimator import Estimator, check_problem
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
@@ -17,10 +18,10 @@ from synthdp.measurement import LinearMeasurement
 @final
 @dataclass(frozen=True, kw_only=True)
 class AutoEstimator(Estimator):
-    """The graphical model while its junction tree is small enough, else local consistency.
+    """The graphical model while its junction tree is small enough, else layered consistency.
 
     The graphical model finds the exact maximum-likelihood solution but grows with the junction
-    tree, which explodes on dense sets of cliques; local consistency grows with the measured
+    tree, which explodes on dense sets of cliques; layered consistency grows with the measured
     marginals only. The choice and its reason are in ``model.choice`` and in the certificate.
 
     Parameters
@@ -45,8 +46,12 @@ class AutoEstimator(Estimator):
         if n_cells <= self.max_cells:
             exact = GraphicalModelEstimator(max_cells=self.max_cells)
             return exact, f"{exact.name}: {size}, at most {self.max_cells} are allowed"
-        approximate = LocalConsistencyEstimator()
+        approximate = LayeredConsistencyEstimator()
         return approximate, f"{approximate.name}: {size}, more than the {self.max_cells} that are allowed"
+
+    def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
+        """Whether the junction tree of these cliques is that small."""
+        return JunctionTree.covering(domain, cliques).n_cells() <= max_cells
 
     def rough(self) -> "AutoEstimator":
         """The same choice between engines with looser stopping rules."""

@@ -177,6 +177,10 @@ class GraphicalModelEstimator(Estimator):
     driver: MirrorDescent = field(default_factory=MirrorDescent)
     max_cells: int = 50_000_000
 
+    def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
+        """Whether the junction tree of these cliques is that small."""
+        return JunctionTree.covering(domain, cliques).n_cells() <= max_cells
+
     def rough(self) -> "GraphicalModelEstimator":
         """The same engine with a looser stopping rule."""
         return replace(self, driver=replace(self.driver, tolerance=1e-2, window=10))

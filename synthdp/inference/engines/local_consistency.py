@@ -30,11 +30,8 @@ from synthdp.inference.projection import projected
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
-from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk
+from synthdp.inference.shrinkage import PRIOR_LOSS, expected_shares, one_way_shares, shrunk
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
-
-_PRIOR_LOSS = 0.01
-"""Most that a region nobody measured may add to the loss, beside a half that each measured cell's noise adds."""
 
 
 @final
@@ -89,7 +86,7 @@ class LocalConsistencyEstimator(Estimator):
         polytope = LocalPolytope(graph)
         masks = possible_masks(graph, possible)
         target, variance = _targets(graph, measurements, masks, total=total, shrinkage=self.shrinkage)
-        start = polytope.join(_known_messages(domain, warm_start))
+        start = polytope.join(known_messages(domain, warm_start))
         solution = self.newton.project(polytope, target, variance, total=total, start=start, progress=progress)
         tables = [table / total for table in polytope.tables(solution.cells)]
         shares = dict(zip(graph.regions, tables, strict=True))
@@ -108,7 +105,8 @@ class LocalConsistencyEstimator(Estimator):
         )
 
 
-def _known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:
+def known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:
+    """Lagrange multipliers of an earlier fit to start from; none without one of pseudo-marginals."""
     earlier = check_warm_start(warm_start, PseudoMarginalModel, domain)
     return earlier.messages if earlier else {}
 
@@ -136,7 +134,7 @@ def _targets(
         known = {clique: targets[clique] for clique in targets if clique in measured} if shrinkage else {}
         prior = total * expected_shares(region, possible[region], shares, known)
         if region not in measured:
-            target, variance = prior, 0.5 * total / _PRIOR_LOSS * prior
+            target, variance = prior, 0.5 * total / PRIOR_LOSS * prior
         else:
             target, variance = noisy[region], measured[region].variance
             if shrinkage:

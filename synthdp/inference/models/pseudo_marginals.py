@@ -130,16 +130,24 @@ class PseudoMarginalModel(Model):
         if start is None:
             assert home is not None  # the tree is asked for all others
             return self._regions.marginal(home, clique)
-        members = frozenset(clique)
-        parts = {self.domain.canonical(members.intersection(region)): region for region in self._regions.tables}
-        inside = sorted(maximal_cliques(parts), key=self.domain.size)
+        shared: dict[Clique, Clique] = {}
+        for name in clique:
+            for region in self._with_name[name]:
+                shared[region] = (*shared.get(region, ()), name)
+        homes: dict[Clique, Clique] = {}
+        for region, part in shared.items():
+            homes[part] = min(homes.get(part, region), region, key=self.domain.size)
+        inside = sorted(maximal_cliques(homes), key=lambda part: (self.domain.size(part), self.domain.canonical(part)))
         wanted = {}
         for part in inside:
-            ordered = tuple(name for name in clique if name in part)
-            home = self._regions.home(part)
-            assert home is not None  # parts are cut out of regions
-            wanted[tuple(clique.index(name) for name in ordered)] = self._regions.marginal(home, ordered)
+            wanted[tuple(clique.index(name) for name in part)] = self._regions.marginal(homes[part], part)
         return raked(start, wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
+
+    @cached_property
+    def _with_name(self) -> dict[str, list[Clique]]:
+        """For each attribute the regions that hold it, small ones first."""
+        regions = sorted(self._regions.tables, key=self.domain.size)
+        return {name: [region for region in regions if name in region] for name in self.domain.attributes}
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`.

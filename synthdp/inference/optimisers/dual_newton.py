@@ -47,12 +47,16 @@ _RIDGE, _MIN_RIDGE = 1e-2, 1e-7
 
 
 class Solution(NamedTuple):
-    """Region tables end to end, the messages, Newton steps taken, and how it ended; "optimal" tables are consistent."""
+    """Region tables end to end, the messages, Newton steps taken, and how it ended; "optimal" tables are consistent.
+
+    ``gap`` is what disagrees at all joints together, as a share of the total.
+    """
 
     cells: Array
     messages: Array
     n_iterations: int
     ended: Ending
+    gap: float
 
 
 @final
@@ -114,7 +118,7 @@ class DualNewton:
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
         ended: Ending = "optimal" if dual.gap <= tolerance else "stopped" if moved else "stalled"
-        return Solution(dual.cells * unit, dual.messages / unit, n_iterations, ended)
+        return Solution(dual.cells * unit, dual.messages / unit, n_iterations, ended, dual.gap)
 
 
 class _Dual:

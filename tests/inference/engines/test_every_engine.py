@@ -231,5 +231,5 @@ def test_auto_takes_the_exact_engine_while_it_fits_and_says_so(joint):
     exact = AutoEstimator().estimate(DOMAIN, measurements)
     assert exact.choice.startswith("graphical-model: the junction tree has ")
     approximate = AutoEstimator(max_cells=10).estimate(DOMAIN, measurements)
-    assert approximate.choice.startswith("local-consistency: the junction tree has ")
+    assert approximate.choice.startswith("layered-consistency: the junction tree has ")
     assert "more than the 10 that are allowed" in approximate.choice
