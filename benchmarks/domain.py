@@ -31,6 +31,7 @@ from common.processes import synthdp_run
 
 from synthdp.evaluation.distribution import kolmogorov_smirnov
 from synthdp.evaluation.marginal_error import total_variation
+from synthdp.release.registry import MECHANISMS
 from synthdp.table.records.codec import encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
@@ -61,7 +62,7 @@ def main() -> None:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(options.seeds):
         for name, schema in schemas.items():
-            table, costs = _run(real, schema, seed, kinds=name == "kinds")
+            table, costs = _run(real, schema, seed, kinds=name == "kinds", recipe=options.recipe)
             for key, value in (judge.errors(table) | costs).items():
                 found[name][key].append(value)
     print(f"Adult, {len(real)} records, epsilon {EPSILON}, delta {DELTA}, {options.seeds} seeds: mean (sd)\n")
@@ -71,7 +72,7 @@ def main() -> None:
     for name in ("public", "public-32"):
         ratios = ", ".join(f"{key} {np.mean(base[key]) / np.mean(found[name][key]):.3f}" for key in base)
         print(f"\nkinds / {name}: {ratios}")
-    _sample(options.seeds, options.rows)
+    _sample(options.seeds, options.rows, options.recipe)
 
 
 def _options() -> argparse.Namespace:
@@ -79,6 +80,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data/adult")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, help="only so many of the records, the first ones")
+    parser.add_argument("--recipe", default="auto", choices=tuple(MECHANISMS))
     parser.add_argument("--levels", action="store_true", help="a million rows with a column of 100,000 texts")
     options = parser.parse_args()
     if not options.levels and not (options.data / "adult_test.csv").exists():
@@ -157,7 +159,7 @@ def _read(path: Path, n_rows: int | None = None) -> pd.DataFrame:
 
 
 def _run(
-    records: pd.DataFrame, schema: dict[str, Any], seed: int, *, kinds: bool
+    records: pd.DataFrame, schema: dict[str, Any], seed: int, *, kinds: bool, recipe: str = "auto"
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """One run of the command line: what it wrote, and what it cost."""
     with tempfile.TemporaryDirectory() as folder:
@@ -165,7 +167,8 @@ def _run(
         records.to_csv(data, index=False)
         public.write_text(json.dumps(schema))
         files = (data, "--kinds" if kinds else "--schema", public, "-o", output)
-        costs = synthdp_run(*files, "--seed", seed, "--epsilon", EPSILON, "--delta", DELTA)
+        budget = ("--epsilon", EPSILON, "--delta", DELTA)
+        costs = synthdp_run(*files, *budget, "--mechanism", recipe, "--seed", seed)
         return _read(output), costs
 
 
@@ -177,7 +180,7 @@ def _print(found: dict[str, dict[str, list[float]]]) -> None:
         print(f"{key:<22}", *(f"{cell:>18}" for cell in cells))
 
 
-def _sample(seeds: int, n_rows: int | None) -> None:
+def _sample(seeds: int, n_rows: int | None, recipe: str) -> None:
     """Kolmogorov-Smirnov distances of the sample's numeric columns, after and before."""
     public = json.loads((ROOT / "data/census.schema.json").read_text())
     kinds = {field["name"]: SAMPLE_KINDS.get(field["name"], "categorical") for field in public["fields"]}
@@ -185,7 +188,7 @@ def _sample(seeds: int, n_rows: int | None) -> None:
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for seed in range(seeds):
         for name, schema in (("kinds", kinds), ("public", public)):
-            table, costs = _run(real, schema, seed, kinds=name == "kinds")
+            table, costs = _run(real, schema, seed, kinds=name == "kinds", recipe=recipe)
             for column in ("household_size", "age", "hours", "income", "moved"):
                 read = _days if column == "moved" else _numbers
                 pair = [read(frame[column]) for frame in (real, table)]

@@ -110,7 +110,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _loaded(options: argparse.Namespace, data_set: str) -> tuple[CodedTable, Schema]:
+def loaded(options: argparse.Namespace, data_set: str) -> tuple[CodedTable, Schema]:
     """A data set's records and schema, read or made."""
     if data_set in MADE_UP:
         return MADE_UP[data_set](TABLE_SEED)
@@ -140,7 +140,7 @@ def _files(options: argparse.Namespace, data_set: str, folder: Path) -> tuple[ob
     if data_set in FILES:
         data = options.data / FILES[data_set]
         return data, "-s", data.with_name("domain.json")
-    table, schema = _loaded(options, data_set)
+    table, schema = loaded(options, data_set)
     data, public = folder / "in.csv", folder / "schema.json"
     decode(table.columns, schema, np.random.default_rng(0), text=True).to_csv(data, index=False)
     schema.save(public)
@@ -160,7 +160,7 @@ def _apart(options: argparse.Namespace, data_set: str, recipe: str, runs: Iterab
 
 def _work(options: argparse.Namespace, data_set: str, recipe: str) -> None:
     """All runs of one recipe on one data set, each in a fork; a line of JSON for each."""
-    table, schema = _loaded(options, data_set)
+    table, schema = loaded(options, data_set)
     cliques = [clique for k in (3, 2) for clique in all_k_way(table.domain.attributes, k)]
     truth = list(CodedSource(table).counts_of(cliques))
     _warm_up(table, schema, recipe)
@@ -210,14 +210,14 @@ def _one(
         for k in (3, 2):
             cliques = all_k_way(table.domain.attributes, k)
             true = [counts for counts in truth if counts.ndim == k]
-            row[f"model {k}-way"] = _error(true, (marginal.values for marginal in model.marginals(cliques)))
-            row[f"table {k}-way"] = _error(true, source.counts_of(cliques))
+            row[f"model {k}-way"] = mean_error(true, (marginal.values for marginal in model.marginals(cliques)))
+            row[f"table {k}-way"] = mean_error(true, source.counts_of(cliques))
     except (SynthdpError, MemoryError) as error:
         return {"note": f"{type(error).__name__}: {error!s:.100}"}
     return row | {"note": ""}
 
 
-def _error(truth: Iterable[NDArray[np.int64]], found: Iterable[NDArray[np.number]]) -> float:
+def mean_error(truth: Iterable[NDArray[np.int64]], found: Iterable[NDArray[np.number]]) -> float:
     return float(np.mean([total_variation(left, right) for left, right in zip(truth, found, strict=True)]))
 
 
