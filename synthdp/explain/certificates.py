@@ -140,6 +140,9 @@ def _finding(name: str, found: Any) -> str:
         span = f"{min(numbers):.4g} to {max(numbers):.4g} records" if numbers else "unknown"
         unknown = f" ({len(found) - len(numbers)} unknown)" if 0 < len(numbers) < len(found) else ""
         return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
+    if name == "rounds" and isinstance(found, list):
+        told = (f"{each['looked_at']} marginals looked at, then {each['measured']} measured" for each in found)
+        return "; ".join(told) or "noise would hide all dependence: columns only"
     if isinstance(found, list | dict):
         return f"{len(found)} entries; --json lists them"
     return str(found)[:_MAX_WIDTH]

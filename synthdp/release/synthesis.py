@@ -81,7 +81,7 @@ class Synthesis:
         if self._fitted is not None:
             return self._fitted
         return estimate_refined(
-            engine_named("graphical-model"),
+            engine_named("auto"),
             self._schema.domain,
             self._measurements,
             constraints=self._schema.constraints,

@@ -13,7 +13,7 @@ one of A,
   where ``p_A`` is the product of ``1 - 1 / size`` over the attributes of A.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import prod
 from typing import final
@@ -99,19 +99,19 @@ class Subsets:
     Parameters
     ----------
     domain
-        Gives the numbers of levels.
+        Gives the numbers of levels, or what they count as.
     cliques
         Cliques in the order of the domain.
     """
 
-    def __init__(self, domain: Domain, cliques: Iterable[Clique]) -> None:
+    def __init__(self, domain: Domain | Mapping[str, float], cliques: Iterable[Clique]) -> None:
         parts = (part for clique in cliques for k in range(len(clique) + 1) for part in combinations(clique, k))
         self.cliques: list[Clique] = sorted(dict.fromkeys(parts), key=len)
         self.position = {clique: position for position, clique in enumerate(self.cliques)}
-        self.sizes = np.array([domain.size(clique) for clique in self.cliques], dtype=np.float64)
+        self.sizes = np.array([prod(domain[name] for name in clique) for clique in self.cliques], dtype=np.float64)
         self.spreads = np.array([prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques])
         """For each clique the variance of a cell of its residual, per unit of noise: ``p_A``."""
-        self.steps: list[tuple[int, NDArray[np.int64], NDArray[np.int64]]] = []
+        self.steps: list[tuple[float, NDArray[np.int64], NDArray[np.int64]]] = []
         """For each attribute its size, the cliques that hold it, and the same without it."""
         holding: dict[str, list[tuple[int, int]]] = {}
         for clique, position in self.position.items():

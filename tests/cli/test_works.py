@@ -268,7 +268,7 @@ def test_show_explains_each_kind_of_file(place):
         "out.csv.privacy.json": [
             "(1, 1e-06)-differential privacy",
             "one record",
-            ", auto, auto (",
+            ", auto, layered-consistency",
             "not covered",
             "sigma",
         ],
@@ -283,7 +283,7 @@ def test_show_explains_each_kind_of_file(place):
 
 
 SHOWN = {
-    "auto": ["rho (GDP) ", "Gaussian, rounded to the nearest integer, sampled", "scores    all "],
+    "auto": ["rho (GDP) ", "Gaussian, rounded to the nearest integer, sampled", "rounds   "],
     "aim": [
         "rho (zCDP) ",
         "selection  1 of ",

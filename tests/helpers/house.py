@@ -23,6 +23,7 @@ FLOORS = (
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
     "table": (("files", "columns"), ("schema",), ("records",)),
+    "selection": (("",), ("planning",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
         ("engines",),

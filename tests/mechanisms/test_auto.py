@@ -1,24 +1,25 @@
-"""The default recipe: it finds what depends, splits its budget as it says, and keeps to its tree."""
+"""The default recipe: it finds what depends, spends as it says, tells what it did, and keeps to its limits."""
 
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.private_tables import private_table
 from synthdp.mechanisms.auto import Auto
+from synthdp.mechanisms.independent import Independent
 
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.inference.trees.tree_growth import TreeGrowth
+from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
+from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent, ScoresEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.reporting import silent
-from synthdp.selection.allocation import Demand
-from synthdp.selection.batch_selection import grown_batch, noisy_demands
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.workload import Workload
@@ -26,107 +27,214 @@ from synthdp.workload import Workload
 N_ROWS = 20_000
 
 
-def planted(seed=0):
+def planted(n_rows=N_ROWS):
     """x2 is the parity of x0 and x1, x4 follows x3; no other pair depends."""
-    generator = np.random.default_rng(seed)
-    x0, x1, x3, x5 = (generator.integers(0, 2, N_ROWS) for _ in range(4))
-    flip = generator.random((2, N_ROWS)) < 0.05
+    rng = np.random.default_rng(0)
+    x0, x1, x3, x5 = (rng.integers(0, 2, n_rows) for _ in range(4))
+    flip = rng.random((2, n_rows)) < 0.05
     columns = (x0, x1, (x0 + x1 + flip[0]) % 2, x3, (x3 + flip[1]) % 2, x5)
-    domain = Domain(tuple(f"x{i}" for i in range(6)), (2,) * 6)
-    return domain, tuple(column.astype(np.uint8) for column in columns)
+    return tuple(column.astype(np.uint8) for column in columns)
 
 
-def private(domain, columns, *, epsilon=2.0, adjacency=Adjacency.ADD_REMOVE):
-    ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=adjacency, accounting=Accounting.GDP)
-    return PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
+def private(columns, shape=None, *, epsilon=2.0, **arguments):
+    shape = shape or (2,) * len(columns)
+    return private_table(shape, len(columns[0]), rows=columns, epsilon=epsilon, accounting=Accounting.GDP, **arguments)
 
 
-def release(table, **parameters):
-    workload = Workload.default(table.domain)
-    return Auto(**parameters).release(table, workload=workload, engine=GraphicalModelEstimator(), report=silent)
+def release(table, workload=None, *, engine=None, constraints=(), recipe=None):
+    return (recipe or Auto()).release(
+        table,
+        workload=workload or Workload.default(table.domain),
+        engine=engine or LayeredConsistencyEstimator(),
+        constraints=constraints,
+        report=silent,
+    )
 
 
-def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows():
-    domain, columns = planted()
-    table = private(domain, columns)
-    model = release(table)
+def joint_of(columns, chosen, shape):
+    table = np.zeros(shape)
+    np.add.at(table, tuple(columns[i] for i in chosen), 1)
+    return table
+
+
+@pytest.mark.parametrize("engine", [LayeredConsistencyEstimator(), GraphicalModelEstimator()], ids=lambda e: e.name)
+def test_finds_a_dependent_pair_and_a_triple_that_no_pair_shows(engine):
+    columns = planted()
+    table = private(columns)
+    model = release(table, engine=engine)
     measured = [set(measurement.clique) for measurement in table.released]
     assert any({"x3", "x4"} <= clique for clique in measured)
     assert any({"x0", "x1", "x2"} <= clique for clique in measured)
-    truth = np.zeros((2, 2, 2))
-    np.add.at(truth, columns[:3], 1)
-    assert np.abs(model.marginal(("x0", "x1", "x2")).values - truth).sum() < 0.03 * N_ROWS
+    for names, chosen in ((("x0", "x1", "x2"), (0, 1, 2)), (("x3", "x4"), (3, 4)), (("x4", "x5"), (4, 5))):
+        truth = joint_of(columns, chosen, (2,) * len(chosen))
+        assert np.abs(model.marginal(names).values - truth).sum() < 0.05 * N_ROWS
+    rows = model.sample(5000, seed=0)
+    assert np.mean((rows[0] + rows[1] + rows[2]) % 2) == pytest.approx(0.05, abs=0.03)
 
 
-def test_splits_the_budget_as_its_parameters_say():
-    domain, columns = planted()
-    table = private(domain, columns)
-    release(table, one_way_share=0.25, scoring_shares=(0.125, 0.125), round_weights=(1.0, 3.0))
+def test_spends_its_shares_on_columns_looks_and_two_batches():
+    table = private(planted())
+    model = release(table, recipe=Auto(one_way_share=0.25, look_share=0.125, first_share=0.5))
     budget, events = table.ledger.budget, table.ledger.events
     looks = [i for i, event in enumerate(events) if isinstance(event, ScoresEvent)]
     assert [events[i].rho for i in looks] == [budget / 8] * 2
     parts = [events[: looks[0]], events[looks[0] + 1 : looks[1]], events[looks[1] + 1 :]]
     assert all(isinstance(event, MarginalEvent) for part in parts for event in part)
-    assert [sum(event.rho for event in part) for part in parts] == [budget / 4, budget / 8, budget * 3 / 8]
+    assert [sum(event.rho for event in part) for part in parts] == [budget / 4] * 3
     assert all(event.is_gaussian for event in events)
-
-
-def test_the_tree_stays_within_its_limit():
-    generator = np.random.default_rng(3)
-    base = generator.integers(0, 4, N_ROWS)
-    columns = tuple(((base + generator.integers(0, 2, N_ROWS)) % 4).astype(np.uint8) for _ in range(7))
-    table = private(Domain(tuple(f"x{i}" for i in range(7)), (4,) * 7), columns)
-    release(table, max_cells=300)
-    assert TreeGrowth(table.domain, [m.clique for m in table.released]).n_cells() <= 300
+    assert len(parts[0]) == 6
+    rounds = model.findings["rounds"]
+    assert [found["looked_at"] for found in rounds] == [15, 15 + 20]
+    assert [found["measured"] for found in rounds] == [len(part) for part in parts[1:]]
+    for found, i in zip(rounds, looks, strict=True):
+        assert events[i].n_candidates == found["looked_at"]
+        assert found["stddev_records"] == round(float(events[i].sigma_squared) ** 0.5, 3)
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
-def test_demands_are_the_errors_less_the_caution_and_doubt_keeps_the_measured(adjacency):
-    domain, columns = planted()
-    table = private(domain, columns, epsilon=1e6, adjacency=adjacency)
-    workload, pairs = Workload.default(domain), list(combinations(domain.attributes, 2))
-    for name in domain.attributes:
-        table.measure((name,), rho=0.5)
-    model = GraphicalModelEstimator().estimate(domain, table.released)
-    arguments = {"rho": Fraction(10**5), "caution": 1.0, "doubt": 0.5}
-    demands = noisy_demands(table, model, workload, [*pairs, ("x0",)], **arguments)
-    joint = np.zeros((2, 2))
-    np.add.at(joint, columns[3:5], 1)
-    error = np.abs(joint - model.marginal(("x3", "x4")).values).sum()
-    assert demands["x3", "x4"].error == pytest.approx(error, abs=4.0)
-    sigma = adjacency.marginal_l2_squared**0.5
-    assert demands[("x0",)].error >= 0.5 * np.sqrt(2 / np.pi) * 2 * sigma * 0.99
-    assert demands["x3", "x4"].unit == pytest.approx(4 * sigma * np.sqrt(2 / np.pi))
+@pytest.mark.parametrize("epsilon", [1e-7, 1e-4, 1e-2, 1.0])
+def test_a_budget_is_spent_to_the_last_bit(adjacency, epsilon):
+    for n_rows in (50, 5000):
+        table = private(planted(n_rows), epsilon=epsilon, adjacency=adjacency)
+        release(table)
+        assert table.ledger.remaining == 0
+        assert all(event.is_gaussian for event in table.ledger.events)
 
 
-def test_a_batch_spends_exactly_its_budget_and_counts_what_is_inside_once():
-    domain = Domain(("a", "b", "c"), (2, 3, 4))
-    pair, triple = Demand(weight=1, error=900.0, unit=6.0), Demand(weight=1.5, error=901.0, unit=24.0)
-    growth, batch = grown_batch(
-        TreeGrowth(domain), {("a", "b"): pair, ("a", "b", "c"): triple}, max_cells=1000, rho=Fraction(1, 50)
-    )
-    assert set(batch) == {("a", "b")}  # the triple adds an error of 42 at right angles only
-    assert sum(batch.values()) == Fraction(1, 50)
-    assert growth.tree.position_of(("a", "b")) is not None
+def test_without_a_clear_look_all_goes_to_columns_as_independent_splits_it():
+    shape = (2, 9, 1, 30)
+    columns = tuple(np.random.default_rng(1).integers(0, size, 200).astype(np.uint8) for size in shape)
+    spent = []
+    for recipe in (Auto(), Independent()):
+        table = private(columns, shape, epsilon=0.01)
+        model = release(table, recipe=recipe)
+        found: dict[tuple[str, ...], Fraction] = {}
+        for event in table.ledger.events:
+            assert isinstance(event, MarginalEvent)
+            found[event.clique] = found.get(event.clique, Fraction(0)) + event.rho
+        spent.append(found)
+        if isinstance(recipe, Auto):
+            assert model.findings["rounds"] == []
+    assert spent[0] == spent[1]
+    assert all(len(clique) == 1 for clique in spent[0])
 
 
-def test_without_any_demand_the_columns_are_measured_once_more():
-    domain = Domain(("a", "b"), (2, 30))
-    _, batch = grown_batch(TreeGrowth(domain), {}, max_cells=1000, rho=Fraction(1, 7))
-    assert set(batch) == {("a",), ("b",)}
-    assert sum(batch.values()) == Fraction(1, 7)
-    assert batch[("b",)] > batch[("a",)]
+def test_clarity_decides_whether_to_look():
+    looks = []
+    for clarity in (1e-6, 0.25):
+        table = private(planted())
+        release(table, recipe=Auto(clarity=clarity))
+        looks.append(sum(isinstance(event, ScoresEvent) for event in table.ledger.events))
+    assert looks == [0, 2]
+
+
+def test_one_look_is_left_out_if_triples_would_hide_all():
+    """15 pairs are seen through noise that 35 marginals are not: the noise grows as the root of their number."""
+    table = private(planted())
+    budget = float(table.ledger.budget)
+    noise = [(n / (2 * 0.03 * budget)) ** 0.5 / N_ROWS for n in (15, 35)]
+    model = release(table, recipe=Auto(clarity=sum(noise) / 2))
+    (found,) = model.findings["rounds"]
+    assert found["looked_at"] == 15
+    assert sum(isinstance(event, ScoresEvent) for event in table.ledger.events) == 1
+    assert table.ledger.remaining == 0
+
+
+WORKLOADS = {
+    "columns": lambda domain: Workload.all_k_way(domain, 1),
+    "pairs": lambda domain: Workload.all_k_way(domain, 2),
+    "a target": lambda domain: Workload.default(domain, target="x4"),
+    "four columns": lambda domain: Workload.of(domain, [("x0", "x1", "x2", "x3")]),
+    "one pair": lambda domain: Workload.of(domain, [("x3", "x4")]),
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_looks_at_what_the_workload_asks_for(kind):
+    columns = planted()
+    table = private(columns)
+    workload = WORKLOADS[kind](table.domain)
+    model = release(table, workload)
+    assert table.ledger.remaining == 0
+    wide = {m.clique for m in table.released if len(m.clique) > 1}
+    asked = {frozenset(clique) for clique in workload.downward_closure() if len(clique) > 1}
+    n_pairs = sum(len(clique) == 2 for clique in asked)
+    assert [found["looked_at"] for found in model.findings["rounds"]] == ([n_pairs, len(asked)] if asked else [])
+    assert bool(wide) == bool(asked)
+    for names, chosen in {("x3", "x4"): (3, 4), ("x0", "x1", "x2"): (0, 1, 2)}.items():
+        if frozenset(names) in asked:
+            assert any(set(names) <= set(clique) for clique in wide)
+            truth = joint_of(columns, chosen, (2,) * len(chosen))
+            assert np.abs(model.marginal(names).values - truth).sum() < 0.05 * N_ROWS
+    for i in range(6):  # whatever the workload, every column is measured
+        truth = joint_of(columns, (i,), (2,))
+        assert np.abs(model.marginal((f"x{i}",)).values - truth).sum() < 0.05 * N_ROWS
+
+
+@pytest.mark.parametrize("n_levels", [1, 7])
+def test_a_table_of_one_column(n_levels):
+    column = np.random.default_rng(2).integers(0, n_levels, 3000).astype(np.uint8)
+    table = private((column,), (n_levels,))
+    model = release(table)
+    assert table.ledger.remaining == 0
+    assert np.abs(model.marginal(("x0",)).values - np.bincount(column, minlength=n_levels)).sum() < 300
+
+
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_a_table_of_nobody(n_rows):
+    table = private(tuple(column[:n_rows] for column in planted(10)))
+    release(table).sample(10, seed=0)
+    assert table.ledger.remaining == 0
+
+
+def test_constraints_hold_in_every_row():
+    columns = planted()
+    shape = (2, 2, 2, 2, 2, 3)
+    parity = Constraint(("x0", "x1", "x2"), np.indices((2, 2, 2)).sum(axis=0) % 2 == 0)
+    never = Constraint(("x5", "x3"), np.array([[True, True], [True, False], [False, True]]))
+    table = private(columns, shape)
+    model = release(table, constraints=[parity, never])
+    rows = model.sample(3000, seed=1)
+    assert parity.holds(table.domain, rows).all()
+    assert never.holds(table.domain, rows).all()
+    assert table.ledger.remaining == 0
+
+
+def test_the_tree_of_a_graphical_model_stays_within_its_limit():
+    rng = np.random.default_rng(3)
+    base = rng.integers(0, 4, N_ROWS)
+    columns = tuple(((base + rng.integers(0, 2, N_ROWS)) % 4).astype(np.uint8) for _ in range(6))
+    beside = Constraint(("x0", "x5"), np.ones((4, 4), dtype=bool))
+    cells = []
+    for max_cells in (200, 1000):
+        table = private(columns, (4,) * 6)
+        recipe = Auto(max_cells=max_cells)
+        release(table, engine=GraphicalModelEstimator(), constraints=[beside], recipe=recipe)
+        measured = [measurement.clique for measurement in table.released]
+        cells.append(JunctionTree.covering(table.domain, [*measured, beside.clique]).n_cells())
+        assert cells[-1] <= max_cells
+    assert cells[0] > 6 * 4
+    assert cells[1] > 200
+
+
+def test_looks_at_no_more_than_its_limit():
+    table = private(planted())
+    model = release(table, recipe=Auto(max_candidates=20))
+    assert [found["looked_at"] for found in model.findings["rounds"]] == [15, 20]
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         {"one_way_share": 0.0},
-        {"one_way_share": 0.95},
-        {"scoring_shares": (0.1,)},
-        {"scoring_shares": (), "round_weights": ()},
-        {"round_weights": (1.0, 2.0, 3.0, 0.0)},
-        {"caution": -1.0},
+        {"one_way_share": 0.95, "look_share": 0.025},
+        {"look_share": 0.5},
+        {"look_share": float("nan")},
+        {"first_share": 0.0},
+        {"first_share": 1.5},
+        {"clarity": 0.0},
+        {"clarity": float("nan")},
+        {"doubt": -1.0},
         {"doubt": float("nan")},
         {"max_cells": 0},
         {"max_candidates": 0},
@@ -137,10 +245,22 @@ def test_refuses_parameters_out_of_range(arguments):
         Auto(**arguments)
 
 
-@pytest.mark.parametrize("adjacency", Adjacency)
-@pytest.mark.parametrize("epsilon", [1e-7, 1e-4, 1e-2])
-def test_a_tiny_budget_is_spent_to_the_last_bit(adjacency, epsilon):
-    domain, columns = planted()
-    table = private(domain, tuple(column[:50] for column in columns), epsilon=epsilon, adjacency=adjacency)
-    release(table, max_cells=200)
+@pytest.mark.parametrize(
+    ("shape", "workload"),
+    [
+        ((1200, 1100, 2), {"k": 3}),
+        ((2,) * 14, {"k": 14}),
+        ((1500, 2, 3), {"marginals": [{"columns": ["x0", "x1", "x2"]}]}),
+    ],
+)
+def test_what_is_too_large_to_look_at_or_to_plan_for_is_left_out_before_it_costs(shape, workload):
+    generator = np.random.default_rng(0)
+    domain = Domain(tuple(f"x{i}" for i in range(len(shape))), shape)
+    columns = tuple(generator.integers(0, size, 2000).astype(np.uint16) for size in shape)
+    ledger = PrivacyLedger(epsilon=10.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP)
+    table = PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
+    wanted = Workload.from_dict(domain, workload)
+    engine = LayeredConsistencyEstimator()
+    model = Auto().release(table, workload=wanted, engine=engine, report=silent)
     assert table.ledger.remaining == 0
+    assert len(model.sample(10, seed=0)) == len(shape)

@@ -1,0 +1,1 @@
+"""What to measure how precisely, when what is to be found is known roughly."""

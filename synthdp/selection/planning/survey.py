@@ -1,0 +1,185 @@
+"""A survey of a table: what is asked of it, what was found out so far, and what to measure next."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, combinations
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.constraint import Constraint
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.inference.shrinkage import one_way_shares
+from synthdp.measurement import estimate_total
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
+from synthdp.selection.planning.batch_plan import BatchPlan
+from synthdp.selection.planning.expected_loss import ExpectedLoss
+from synthdp.selection.planning.looks import first_errors, later_errors, look_at, noise_of_look
+from synthdp.workload import MAX_DEFAULT_CELLS, MIN_USE, Workload
+
+_RARE = 0.4
+"""How far rare levels count less than others in sums of noise: 0 not at all, 1 as for the first bit of budget."""
+_MAX_WANTED = 6
+"""Columns of a marginal of the workload up to which it is planned for itself; wider ones as all of their pairs."""
+_MAX_LOOKED = 1 << 25
+"""Cells of all marginals that are looked at together: 256 MB."""
+_PAIRS = 1.0
+"""What all pairs inside of wider marginals matter together, beside those."""
+_WIDER_GUESS = 0.3
+"""What a triple's own residual is taken to be before any look, as a part of its weakest pair's."""
+
+
+@final
+class Survey:
+    """Looks and measurements of one release.
+
+    Parameters
+    ----------
+    table
+        What is asked; its ledger says how much may be spent.
+    workload
+        What matters.
+    engine, constraints, max_cells
+        What a batch has to leave possible: models of at most so many cells.
+    clarity
+        Most noise of a look, as a share of the records.
+    """
+
+    def __init__(
+        self,
+        table: PrivateTable,
+        workload: Workload,
+        engine: Estimator,
+        constraints: Sequence[Constraint],
+        *,
+        clarity: float,
+        max_cells: int,
+    ) -> None:
+        self._table, self._engine, self._clarity, self._max_cells = table, engine, clarity, max_cells
+        self._constrained = [constraint.clique for constraint in constraints]
+        self._uses = workload.relative_weights((name,) for name in table.domain.attributes)
+        wanted = _narrowed(workload)
+        self._wanted = dict.fromkeys(self._uses, MIN_USE * max(wanted.values())) | wanted
+        closure = sorted(Workload(wanted).downward_closure(), key=table.domain.size)
+        self.pairs: list[Clique] = self._within([clique for clique in closure if len(clique) == 2])
+        """All pairs of columns that some marginal of the workload holds, but for those too large to look at."""
+        self._wider = [clique for clique in closure if len(clique) > 2]
+        self._weigh_pairs()
+        self._rounds: list[dict[str, object]] = []
+
+    def _within(self, candidates: Iterable[Clique]) -> list[Clique]:
+        """The first candidates, as long as none is too large to be looked at, nor all together."""
+        size = self._table.domain.size
+        kept = [clique for clique in candidates if size(clique) <= MAX_DEFAULT_CELLS]
+        return [clique for clique, sum_ in zip(kept, accumulate(map(size, kept)), strict=True) if sum_ <= _MAX_LOOKED]
+
+    def _weigh_pairs(self) -> None:
+        """Let the pairs inside of wider marginals matter by themselves as well, by how much is asked of them."""
+        wider = {clique: weight for clique, weight in self._wanted.items() if len(clique) > 2}
+        found = {pair: 0.0 for clique in wider for pair in combinations(clique, 2)}
+        for clique, weight in wider.items():
+            for names in combinations(clique, 2):
+                found[names] += weight
+        total = sum(found.values())
+        for pair, weight in found.items() if total else ():
+            self._wanted[pair] = self._wanted.get(pair, 0.0) + _PAIRS * sum(wider.values()) * weight / total
+
+    def measure_columns(self, rho: Fraction) -> None:
+        """Measure all columns, with the split of least expected L1 error."""
+        for clique, share in measurement_shares(self._table.domain, self._uses).items():
+            self._table.measure(clique, rho=rho * share)
+
+    @property
+    def _total(self) -> float:
+        return estimate_total(self._table.released)
+
+    def is_clear(self, candidates: Sequence[Clique], rho: Fraction) -> bool:
+        """Whether a look at some candidates would show anything."""
+        if not candidates:
+            return False
+        noise = noise_of_look(len(candidates), rho=rho, unit=self._table.ledger.unit)
+        return noise <= self._clarity * self._total
+
+    def first_look(self, rho: Fraction) -> dict[Clique, float]:
+        """Squared errors of independence, by residual: what is wrong with columns, and how much pairs depend."""
+        total = self._total
+        self._shares = one_way_shares(self._table.domain, self._table.released, total=total)
+        self._sizes = {name: _counted(shares) for name, shares in self._shares.items()}
+        products = [total * np.multiply.outer(self._shares[a], self._shares[b]) for a, b in self.pairs]
+        look = look_at(self._table, self.pairs, products, rho=rho)
+        self._note(len(self.pairs), look.stddev)
+        return first_errors(look, self._column_errors(total), total=total)
+
+    def _column_errors(self, total: float) -> dict[Clique, float]:
+        errors = {}
+        for measurement in self._table.released:
+            size = self._sizes[measurement.clique[0]]
+            noise = L1_OF_NOISE**2 * size**2 * (1.0 - 1.0 / size) * float(measurement.variance.mean())
+            errors[measurement.clique] = min(noise, total**2)
+        return errors
+
+    def promising(self, errors: Mapping[Clique, float], most: int) -> list[Clique]:
+        """Marginals of more than two columns to look at, beside all pairs: those whose pairs depend most."""
+        strengths = {c: [errors.get(pair, 0.0) for pair in combinations(c, 2)] for c in self._wider}
+        chosen = self._within(sorted(self._wider, key=lambda clique: -sum(strengths[clique])))
+        chosen = chosen[: max(most - len(self.pairs), 0)]
+        self._guesses = {clique: _WIDER_GUESS**2 * min(strengths[clique]) for clique in chosen}
+        return sorted(chosen, key=len)
+
+    def second_look(
+        self, model: Model, wider: Sequence[Clique], left: Mapping[Clique, float], rho: Fraction, *, doubt: float
+    ) -> dict[Clique, float]:
+        """Squared errors of a model, by residual; ``left`` is what they are expected to be."""
+        candidates = [*self.pairs, *wider]
+        look = look_at(self._table, candidates, [found.values for found in model.marginals(candidates)], rho=rho)
+        self._note(len(candidates), look.stddev)
+        return later_errors(look, left, self._guesses, doubt=doubt)
+
+    def measure_batch(self, errors: Mapping[Clique, float], rho: Fraction) -> dict[Clique, float]:
+        """Plan a batch and measure it; the squared error that each residual should be left with."""
+        table = self._table
+        loss = ExpectedLoss(self._sizes, self._wanted, errors, l2_squared=table.ledger.unit.marginal_l2_squared)
+        plan = BatchPlan(table.domain, loss, self._is_allowed)
+        batch = plan.split(rho)
+        for clique, part in batch.items():
+            table.measure(clique, rho=part)
+        self._rounds[-1]["measured"] = len(batch)
+        return plan.left()
+
+    def _is_allowed(self, cliques: Sequence[Clique]) -> bool:
+        measured = [measurement.clique for measurement in self._table.released]
+        return self._engine.can_hold(
+            self._table.domain, [*self._constrained, *measured, *cliques], max_cells=self._max_cells
+        )
+
+    def _note(self, n_candidates: int, stddev: float) -> None:
+        self._rounds.append({"looked_at": n_candidates, "stddev_records": round(stddev, 3)})
+
+    def told(self, model: Model) -> Model:
+        """The model, with what was looked at and measured among its findings."""
+        model.findings["rounds"] = self._rounds
+        return model
+
+
+def _narrowed(workload: Workload) -> dict[Clique, float]:
+    """The workload with very wide marginals replaced by their pairs, each with its part of the weight."""
+    wanted: dict[Clique, float] = {}
+    for clique, weight in workload.weights.items():
+        parts = [clique] if len(clique) <= _MAX_WANTED else list(combinations(clique, 2))
+        for part in parts:
+            wanted[part] = wanted.get(part, 0.0) + weight / len(parts)
+    return wanted
+
+
+def _counted(shares: NDArray[np.float64]) -> float:
+    """What a column's levels count as in sums of noise, above 1: rare ones count less, as shrinkage keeps them down.
+
+    Where a count varies by its share and is drawn to its prior, the first bit of budget takes off as much
+    error as that of ``sqrt((sum of sqrt(share))^3 / sum of share^1.5)`` equal levels would; with much, all count.
+    """
+    first = np.sqrt(np.sum(np.sqrt(shares)) ** 3 / np.sum(shares**1.5))
+    return max(float(first**_RARE * shares.size ** (1.0 - _RARE)), 1.0)

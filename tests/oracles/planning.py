@@ -1,0 +1,45 @@
+"""Oracles for planning: sums over all subsets, written from the definitions."""
+
+from itertools import combinations
+from math import pi, prod, sqrt
+
+import numpy as np
+
+
+def parts_of(clique):
+    return [part for k in range(1, len(clique) + 1) for part in combinations(clique, k)]
+
+
+def precision_of(loss, sizes, measured):
+    """For each residual of a loss the sum of rho times its size over theirs, of measured cliques that hold it."""
+    precision = np.zeros(len(loss.residuals))
+    for position, part in enumerate(loss.residuals):
+        for held, rho in measured.items():
+            if set(part) <= set(held):
+                precision[position] += rho / prod(sizes[name] for name in held if name not in part)
+    return precision
+
+
+def residual_noise(sizes, part, measured, *, l2_squared):
+    """Expected L1 noise on a residual of the average, by precision, of all measured cliques that hold it."""
+    precision = 0.0
+    for held, rho in measured.items():
+        if set(part) <= set(held):
+            variance = l2_squared / (2 * rho) * prod(sizes[name] for name in held if name not in part)
+            precision += 1.0 / variance
+    if precision == 0:
+        return np.inf
+    variance = prod(1 - 1 / sizes[name] for name in part) / precision
+    return prod(sizes[name] for name in part) * sqrt(2 / pi * variance)
+
+
+def expected_error(sizes, workload, errors, measured, *, l2_squared):
+    """The weighted sum, over marginals, of the L1 errors that residuals are left with."""
+
+    def left(part):
+        error, noise = sqrt(errors.get(part, 0.0)), residual_noise(sizes, part, measured, l2_squared=l2_squared)
+        if error == 0 or np.isinf(noise):
+            return error
+        return error * noise / sqrt(error**2 + noise**2)
+
+    return sum(weight * sqrt(sum(left(part) ** 2 for part in parts_of(c))) for c, weight in workload.items())
