@@ -130,24 +130,11 @@ class PseudoMarginalModel(Model):
         if start is None:
             assert home is not None  # the tree is asked for all others
             return self._regions.marginal(home, clique)
-        shared: dict[Clique, Clique] = {}
-        for name in clique:
-            for region in self._with_name[name]:
-                shared[region] = (*shared.get(region, ()), name)
-        homes: dict[Clique, Clique] = {}
-        for region, part in shared.items():
-            homes[part] = min(homes.get(part, region), region, key=self.domain.size)
-        inside = sorted(maximal_cliques(homes), key=lambda part: (self.domain.size(part), self.domain.canonical(part)))
-        wanted = {}
-        for part in inside:
-            wanted[tuple(clique.index(name) for name in part)] = self._regions.marginal(homes[part], part)
+        wanted = {
+            tuple(clique.index(name) for name in part): self._regions.marginal(home, part)
+            for part, home in self._regions.parts(clique).items()
+        }
         return raked(start, wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
-
-    @cached_property
-    def _with_name(self) -> dict[str, list[Clique]]:
-        """For each attribute the regions that hold it, small ones first."""
-        regions = sorted(self._regions.tables, key=self.domain.size)
-        return {name: [region for region in regions if name in region] for name in self.domain.attributes}
 
     def sample(self, n_rows: int, *, seed: int | None = None, rounding: bool = True) -> Codes:
         """Draw records; see `Model.sample`.

@@ -39,13 +39,30 @@ class RegionTables:
         self.domain = domain
         self.tables = tables
         self._members = {region: frozenset(region) for region in tables}
+        self._by_size = sorted(tables, key=domain.size)
+        self._with_name = {name: [region for region in self._by_size if name in region] for name in domain.attributes}
         self._entropies: dict[_Members, float] = {frozenset(): 0.0}
 
     def home(self, clique: Iterable[str]) -> Clique | None:
         """The region with fewest cells that contains a clique, if one does."""
         wanted = frozenset(clique)
-        homes = (region for region, members in self._members.items() if wanted <= members)
-        return min(homes, key=self.domain.size, default=None)
+        regions = self._with_name[next(iter(wanted))] if wanted else self._by_size
+        return next((region for region in regions if wanted <= self._members[region]), None)
+
+    def parts(self, clique: Clique) -> dict[Clique, Clique]:
+        """The largest parts of a clique that are inside some region, small ones first, and the home of each.
+
+        Attributes keep their order in the clique.
+        """
+        shared: dict[Clique, Clique] = {}
+        for name in clique:
+            for region in self._with_name[name]:
+                shared[region] = (*shared.get(region, ()), name)
+        homes: dict[Clique, Clique] = {}
+        for region, part in shared.items():
+            homes[part] = min(homes.get(part, region), region, key=self.domain.size)
+        inside = sorted(maximal_cliques(homes), key=lambda part: (self.domain.size(part), self.domain.canonical(part)))
+        return {part: homes[part] for part in inside}
 
     def marginal(self, home: Clique, clique: Clique) -> Array:
         """The marginal of a clique inside a region, axes in the order of ``clique``."""
