@@ -25,7 +25,7 @@ _MIN_ROOM = 1e-9
 """Share of the total below which what a prior lets a table vary is rounding error."""
 _CAUTION = 2.0
 """In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the measurements."""
-PRIOR_LOSS = 0.01
+_PRIOR_LOSS = 0.01
 """Most that a region nobody measured may add to the loss, beside a half that each measured cell's noise adds."""
 _RAKING_TOLERANCE, _MAX_RAKING = 1e-3, 10
 """A prior need not be known more closely than to a thousandth; smaller tables are noisy and need not agree."""
@@ -111,6 +111,21 @@ def expected_shares(
         counts = np.maximum(counts, _MIN_SHARE * max(float(counts.sum()), 1.0) / counts.size)
         wanted[tuple(region.index(name) for name in clique)] = counts / counts.sum()
     return raked(product / product.sum(), wanted, tolerance=_RAKING_TOLERANCE, max_rounds=_MAX_RAKING)
+
+
+def unmeasured_variance(prior: Array, total: float) -> Array:
+    """Variance of a table that nobody measured around its prior: so large that it hardly adds to the loss.
+
+    The chi-squared distance stands in for relative entropy.
+
+    Parameters
+    ----------
+    prior
+        Expected counts.
+    total
+        Number of records.
+    """
+    return np.asarray(0.5 * total / _PRIOR_LOSS * prior)
 
 
 class Deviation(NamedTuple):

@@ -51,7 +51,7 @@ class AutoEstimator(Estimator):
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether the junction tree of these cliques is that small."""
-        return JunctionTree.covering(domain, cliques).n_cells() <= max_cells
+        return GraphicalModelEstimator().can_hold(domain, cliques, max_cells=max_cells)
 
     def rough(self) -> "AutoEstimator":
         """The same choice between engines with looser stopping rules."""

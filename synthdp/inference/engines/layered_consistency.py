@@ -34,13 +34,13 @@ from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
 from synthdp.inference.shrinkage import (
-    PRIOR_LOSS,
     Deviation,
     deviation,
     expected_shares,
     one_way_shares,
     posterior,
     raked,
+    unmeasured_variance,
 )
 from synthdp.inference.summation import marginal_inside
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
@@ -193,7 +193,7 @@ class _Layers:
         for clique in graph.regions:
             if len(clique) == 1:
                 prior = np.where(self._masks[clique], self._shares[clique[0]] * self._total, 0.0)
-                known[clique] = self._told(clique) or (prior, 0.5 * self._total / PRIOR_LOSS * prior)
+                known[clique] = self._told(clique) or (prior, unmeasured_variance(prior, self._total))
         targets = [known[clique][0].ravel() for clique in graph.regions]
         variances = [np.where(self._masks[clique], known[clique][1], 0.0).ravel() for clique in graph.regions]
         return np.concatenate(targets), np.concatenate(variances)
@@ -231,7 +231,7 @@ class _Layers:
         for clique, known in told.items():
             prior = priors[clique]
             if known is None or not scales[clique].freedom:
-                found[clique] = known or (prior, 0.5 * self._total / PRIOR_LOSS * prior)
+                found[clique] = known or (prior, unmeasured_variance(prior, self._total))
             else:
                 # What no smaller table knows has this share of a cell's noise, and the rest is settled.
                 counts, variance = known[0], known[1] * prod(1.0 - 1.0 / size for size in prior.shape if size > 1)

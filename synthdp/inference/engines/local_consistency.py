@@ -30,7 +30,7 @@ from synthdp.inference.projection import projected
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
-from synthdp.inference.shrinkage import PRIOR_LOSS, expected_shares, one_way_shares, shrunk
+from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk, unmeasured_variance
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 
@@ -122,7 +122,7 @@ def _targets(
     """Wanted counts and their variances, regions end to end; impossible cells have variance 0.
 
     Regions that nobody measured are drawn to their prior, so weakly that all they could add to
-    the loss is a hundredth: the chi-squared distance stands in for relative entropy.
+    the loss is a hundredth (`unmeasured_variance`).
     """
     measured = {measurement.clique: measurement for measurement in combined_measurements(graph.domain, measurements)}
     noisy = projected(list(measured.values()), total)
@@ -134,7 +134,7 @@ def _targets(
         known = {clique: targets[clique] for clique in targets if clique in measured} if shrinkage else {}
         prior = total * expected_shares(region, possible[region], shares, known)
         if region not in measured:
-            target, variance = prior, 0.5 * total / PRIOR_LOSS * prior
+            target, variance = prior, unmeasured_variance(prior, total)
         else:
             target, variance = noisy[region], measured[region].variance
             if shrinkage:
