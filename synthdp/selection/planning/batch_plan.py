@@ -60,17 +60,16 @@ class BatchPlan:
     ) -> None:
         self._domain, self._loss, self._is_allowed = domain, loss, is_allowed
         self._growth = _Growth(domain, loss)
-        self._precision = np.zeros(len(loss.residuals))
+        self._precision = self._gains = np.zeros(len(loss.residuals))
+        self._average = 0.0
 
     def split(self, budget: Fraction) -> dict[Clique, Fraction]:
         """Cliques and what each is measured with, which sums to the budget exactly."""
         amount = float(budget)
         shares = self._minimised({(name,): 1.0 for name in self._domain.attributes}, amount, _FIRST)
         for _ in range(_MAX_ROUNDS):
-            _, gains = self._loss.after(self._precision)
-            returns = [gain * share for gain, share in zip(self._returns(shares, gains), shares.values(), strict=True)]
-            enough = _WORTH * sum(returns) / amount
-            added = [clique for clique in self._growth.best(gains, enough) if clique not in shares][:_ADDED]
+            better = self._growth.best(self._gains, _WORTH * self._average)
+            added = [clique for clique in better if clique not in shares][:_ADDED]
             added = self._allowed(shares, added)
             if not added:
                 break
@@ -116,14 +115,8 @@ class BatchPlan:
                 break
             split *= np.sqrt(returns / average)
             split *= budget / split.sum()
-        self._precision = precision
+        self._precision, self._gains, self._average = precision, gains, average
         return dict(zip(cliques, split.tolist(), strict=True))
-
-    def _returns(self, cliques: Iterable[Clique], gains: FloatArray) -> FloatArray:
-        owners, members = self._loss.told_by(list(cliques))
-        sizes = np.array([prod(self._loss.sizes[name] for name in clique) for clique in cliques])
-        ratios = self._loss.n_cells[members] / sizes[owners]
-        return np.bincount(owners, gains[members] * ratios, sizes.size).astype(np.float64)
 
     def _is_useful(self, clique: Clique, share: float) -> bool:
         """Whether a clique alone would take a good part off the squared error of some residual."""
