@@ -142,7 +142,7 @@ def _finding(name: str, found: Any) -> str:
         return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
     if name == "rounds" and isinstance(found, list):
         told = (f"{each['looked_at']} marginals looked at, then {each['measured']} measured" for each in found)
-        return "; ".join(told) or "noise would hide all dependence: columns only"
+        return "; ".join(told) or "none: columns only, where no more is asked for or noise would hide it"
     if isinstance(found, list | dict):
         return f"{len(found)} entries; --json lists them"
     return str(found)[:_MAX_WIDTH]
