@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from itertools import combinations
 from math import comb, inf, sqrt
 from typing import ClassVar, final
@@ -15,15 +14,12 @@ from synthdp.constraint import Constraint
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.inference.shrinkage import one_way_shares
 from synthdp.inference.trees.tree_growth import TreeGrowth
-from synthdp.measurement import estimate_total
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.reporting import Report
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares, predicted_error
-from synthdp.selection.mechanism import Mechanism
+from synthdp.selection.looks import independent_counts, look_at
+from synthdp.selection.mechanism import Mechanism, check_parts
 from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
 
@@ -70,9 +66,7 @@ class CliqueTree(Mechanism):
     selection_share: float = 0.08
 
     def __post_init__(self) -> None:
-        shares = (self.one_way_share, self.selection_share)
-        if not (min(shares) > 0 and sum(shares) < 1):
-            raise ParameterError(f"clique-tree: shares are {shares}; give numbers above 0 whose sum is below 1")
+        check_parts(self, self.one_way_share, self.selection_share)
         if self.max_cells < 1:
             raise ParameterError(f"clique-tree: max_cells is {self.max_cells}; give 1 or more, for instance 32768")
 
@@ -110,20 +104,16 @@ class CliqueTree(Mechanism):
         self, table: PrivateTable, pairs: list[Clique], workload: Workload, rho: Fraction
     ) -> dict[Clique, Demand]:
         """What each candidate would gain from a measurement, by its noisy error, less one standard deviation."""
-        domain, total = table.domain, estimate_total(table.released)
+        domain = table.domain
         n_columns = len(domain)
         with_triples = comb(n_columns, 2) + comb(n_columns, 3) <= _MAX_CANDIDATES_WITH_TRIPLES
         triples = all_k_way(domain.attributes, 3) if with_triples and n_columns > 2 else []
         candidates = [*pairs, *(triple for triple in triples if domain.size(triple) <= self.max_cells)]
-        shares = one_way_shares(domain, table.released, total=total)
-        estimates = {c: total * reduce(np.multiply.outer, [shares[name] for name in c]) for c in candidates}
-        errors = table.scores(candidates, score=MarginalL1Error(estimates), rho=rho)
-        protected, weights = table.ledger.unit, workload.relative_weights(candidates)
-        stddev = sqrt(gaussian_sigma_squared(rho, len(candidates) * protected.marginal_l1**2))
-        unit = L1_OF_NOISE * sqrt(protected.marginal_l2_squared)
+        look = look_at(table, candidates, independent_counts(table, candidates), rho=rho)
+        weights, unit = workload.relative_weights(candidates), L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared)
         return {
-            c: Demand(weight=weights[c], error=max(errors[c] - stddev, _MIN_ERROR), unit=unit * domain.size(c))
-            for c in candidates
+            c: Demand(weight=weights[c], error=max(error - look.stddev, _MIN_ERROR), unit=unit * domain.size(c))
+            for c, error in look.errors.items()
         }
 
     def _grown(

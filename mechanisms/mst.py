@@ -19,7 +19,7 @@ from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.privacy.private_table import MAX_CELLS, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.reporting import Report
-from synthdp.selection.mechanism import Mechanism
+from synthdp.selection.mechanism import Mechanism, check_parts
 from synthdp.selection.rare_levels import merged_rare_levels
 from synthdp.workload import Workload
 
@@ -58,9 +58,7 @@ class MST(Mechanism):
     rare_threshold: float = 3.0
 
     def __post_init__(self) -> None:
-        shares = (self.one_way_share, self.selection_share)
-        if not (min(shares) > 0 and sum(shares) < 1):
-            raise ParameterError(f"mst: shares are {shares}; give numbers above 0 whose sum is below 1")
+        check_parts(self, self.one_way_share, self.selection_share)
         if not self.rare_threshold >= 0:
             raise ParameterError(f"mst: rare_threshold is {self.rare_threshold}; give 0 or more, for instance 3")
 

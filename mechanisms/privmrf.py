@@ -19,7 +19,7 @@ from synthdp.reporting import Report
 from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
 from synthdp.selection.attribute_graph import grown_attribute_graph, noisy_dependences
 from synthdp.selection.inner_networks import first_marginals
-from synthdp.selection.mechanism import Mechanism, check_counts
+from synthdp.selection.mechanism import Mechanism, check_counts, check_parts
 from synthdp.selection.refinement import Refinement
 from synthdp.selection.rough_fit import rough_fit
 from synthdp.workload import Workload
@@ -85,9 +85,7 @@ class PrivMRF(Mechanism):
     size_penalty: float = 0.5
 
     def __post_init__(self) -> None:
-        shares = (self.one_way_share, self.graph_share, self.scoring_share)
-        if not (min(shares) > 0 and sum(shares) < 1):
-            raise ParameterError(f"privmrf: shares are {shares}; give numbers above 0 whose sum is below 1")
+        check_parts(self, self.one_way_share, self.graph_share, self.scoring_share)
         if not (self.theta > 0 and 0 < self.refined_per_column < inf and 0 <= self.size_penalty < inf):
             raise ParameterError("privmrf: theta and refined_per_column are above 0, size_penalty is at least 0")
         check_counts(self, "max_attributes", "rounds", "max_scored", "max_cells", "max_clique_cells")

@@ -1,22 +1,19 @@
 """PrivMRF's attribute graph: which columns a Markov random field may join [Cai et al. 2021]."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import inf
 
-import numpy as np
-
 from synthdp.cliques import Clique
-from synthdp.inference.shrinkage import one_way_shares
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.measurement import estimate_total
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
+from synthdp.selection.looks import independent_counts, look_at
 
 
-def noisy_dependences(table: PrivateTable, pairs: Collection[Clique], *, rho: Fraction) -> dict[Clique, float]:
+def noisy_dependences(table: PrivateTable, pairs: Sequence[Clique], *, rho: Fraction) -> dict[Clique, float]:
     """How far pairs of columns are from independence: noisy total variation distances, negative ones too.
 
     The score R of PrivBayes and PrivMRF, divided by the number of records, but for this: what pairs are
@@ -34,10 +31,8 @@ def noisy_dependences(table: PrivateTable, pairs: Collection[Clique], *, rho: Fr
         Cost, above 0.
     """
     total = estimate_total(table.released)
-    shares = one_way_shares(table.domain, table.released, total=total)
-    estimates = {pair: total * np.multiply.outer(*(shares[name] for name in pair)) for pair in pairs}
-    errors = table.scores(list(estimates), score=MarginalL1Error(estimates), rho=rho)
-    return {pair: error / (2 * total) for pair, error in errors.items()}
+    look = look_at(table, pairs, independent_counts(table, pairs), rho=rho)
+    return {pair: error / (2 * total) for pair, error in look.errors.items()}
 
 
 def grown_attribute_graph(

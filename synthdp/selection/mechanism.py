@@ -73,6 +73,12 @@ def check_counts(recipe: Mechanism, *names: str) -> None:
             raise ParameterError(f"{recipe.name}: {name} is {value}; give a whole number of at least 1")
 
 
+def check_parts(recipe: Mechanism, *shares: float) -> None:
+    """Raise `ParameterError` unless shares of one budget are above 0 and leave something."""
+    if not (min(shares) > 0 and sum(shares) < 1):
+        raise ParameterError(f"{recipe.name}: shares are {shares}; give numbers above 0 whose sum is below 1")
+
+
 def check_shares(recipe: Mechanism, *names: str) -> None:
     """Raise `ParameterError` unless these parameters of a recipe are between 0 and 1."""
     for name in names:

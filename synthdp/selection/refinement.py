@@ -11,7 +11,7 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
+from synthdp.selection.looks import look_at
 
 
 @final
@@ -83,8 +83,7 @@ class Refinement:
         n_drawn = min(len(names), max(n_scored, n_marginals))
         drawn = self._generator.choice(len(names), n_drawn, replace=False, p=weights / weights.sum())
         asked = [names[i] for i in drawn]
-        estimates = dict(zip(asked, (factor.values for factor in model.marginals(asked)), strict=True))
-        errors = table.scores(asked, score=MarginalL1Error(estimates), rho=scoring)
+        errors = look_at(table, asked, [factor.values for factor in model.marginals(asked)], rho=scoring).errors
         ranked = sorted(asked, key=lambda clique: -errors[clique])
         for clique in ranked[:n_marginals]:
             table.measure(clique, rho=rho)

@@ -16,9 +16,10 @@ from synthdp.inference.shrinkage import one_way_shares
 from synthdp.measurement import estimate_total
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
+from synthdp.selection.looks import independent_counts, look_at, noise_of_look
 from synthdp.selection.planning.batch_plan import BatchPlan
 from synthdp.selection.planning.expected_loss import ExpectedLoss
-from synthdp.selection.planning.looks import first_errors, later_errors, look_at, noise_of_look
+from synthdp.selection.planning.residual_errors import first_errors, later_errors
 from synthdp.workload import MAX_DEFAULT_CELLS, MIN_USE, Workload
 
 _RARE = 0.4
@@ -80,12 +81,9 @@ class Survey:
     def _weigh_pairs(self) -> None:
         """Let the pairs inside of wider marginals matter by themselves as well, by how much is asked of them."""
         wider = {clique: weight for clique, weight in self._wanted.items() if len(clique) > 2}
-        found = {pair: 0.0 for clique in wider for pair in combinations(clique, 2)}
-        for clique, weight in wider.items():
-            for names in combinations(clique, 2):
-                found[names] += weight
-        total = sum(found.values())
-        for pair, weight in found.items() if total else ():
+        inside = _summed((pair, weight) for clique, weight in wider.items() for pair in combinations(clique, 2))
+        total = sum(inside.values())
+        for pair, weight in inside.items():
             self._wanted[pair] = self._wanted.get(pair, 0.0) + _PAIRS * sum(wider.values()) * weight / total
 
     def measure_columns(self, rho: Fraction) -> None:
@@ -107,10 +105,9 @@ class Survey:
     def first_look(self, rho: Fraction) -> dict[Clique, float]:
         """Squared errors of independence, by residual: what is wrong with columns, and how much pairs depend."""
         total = self._total
-        self._shares = one_way_shares(self._table.domain, self._table.released, total=total)
-        self._sizes = {name: _counted(shares) for name, shares in self._shares.items()}
-        products = [total * np.multiply.outer(self._shares[a], self._shares[b]) for a, b in self.pairs]
-        look = look_at(self._table, self.pairs, products, rho=rho)
+        shares = one_way_shares(self._table.domain, self._table.released, total=total)
+        self._sizes = {name: _counted(share) for name, share in shares.items()}
+        look = look_at(self._table, self.pairs, independent_counts(self._table, self.pairs), rho=rho)
         self._note(len(self.pairs), look.stddev)
         return first_errors(look, self._column_errors(total), total=total)
 
@@ -167,12 +164,18 @@ class Survey:
 
 def _narrowed(workload: Workload) -> dict[Clique, float]:
     """The workload with very wide marginals replaced by their pairs, each with its part of the weight."""
-    wanted: dict[Clique, float] = {}
-    for clique, weight in workload.weights.items():
-        parts = [clique] if len(clique) <= _MAX_WANTED else list(combinations(clique, 2))
-        for part in parts:
-            wanted[part] = wanted.get(part, 0.0) + weight / len(parts)
-    return wanted
+    parts = {
+        clique: [clique] if len(clique) <= _MAX_WANTED else list(combinations(clique, 2)) for clique in workload.weights
+    }
+    return _summed((part, workload.weights[whole] / len(found)) for whole, found in parts.items() for part in found)
+
+
+def _summed(weights: Iterable[tuple[Clique, float]]) -> dict[Clique, float]:
+    """For each clique the sum of its weights."""
+    sums: dict[Clique, float] = {}
+    for clique, weight in weights:
+        sums[clique] = sums.get(clique, 0.0) + weight
+    return sums
 
 
 def _counted(shares: NDArray[np.float64]) -> float:

@@ -1,49 +1,16 @@
-"""Looks: errors of a model released with noise, and what they say about its residuals."""
+"""What looks at a model's errors say about its residuals."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Mapping
 from math import sqrt
-from typing import final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from synthdp.cliques import Clique, subsets
-from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.scores import MarginalL1Error
-from synthdp.privacy.unit import PrivacyUnit, gaussian_sigma_squared
+from synthdp.selection.looks import Look
 from synthdp.selection.planning.dependence import squared_strengths
-
-FloatArray = NDArray[np.float64]
 
 _MIN_OWN = 1e-3
 """Of the squared error of a pair, what its own residual is taken to be at least."""
 _MIN_WIDER = 1e-2
 """Of the squared error of a triple, what its own residual must be to be worth a thought."""
-
-
-@final
-@dataclass(frozen=True)
-class Look:
-    """Noisy errors of some candidates, in records, and the scale of their noise."""
-
-    errors: Mapping[Clique, float]
-    stddev: float
-
-
-def look_at(
-    table: PrivateTable, candidates: Sequence[Clique], estimates: Sequence[NDArray[np.float64]], *, rho: Fraction
-) -> Look:
-    """Release the L1 errors of estimates of all candidates at once, for ``rho``."""
-    score = MarginalL1Error(dict(zip(candidates, estimates, strict=True)))
-    stddev = noise_of_look(len(candidates), rho=rho, unit=table.ledger.unit)
-    return Look(table.scores(candidates, score=score, rho=rho), stddev)
-
-
-def noise_of_look(n_candidates: int, *, rho: Fraction, unit: PrivacyUnit) -> float:
-    """Standard deviation, in records, of the noise on each of some errors that are released at once."""
-    return sqrt(gaussian_sigma_squared(rho, n_candidates * unit.marginal_l1**2))
 
 
 def first_errors(look: Look, columns: Mapping[Clique, float], *, total: float) -> dict[Clique, float]:

@@ -13,7 +13,8 @@ from oracles.planning import parts_of
 
 from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.unit import Adjacency
-from synthdp.selection.planning.looks import Look, first_errors, later_errors, look_at, noise_of_look
+from synthdp.selection.looks import Look, look_at, noise_of_look
+from synthdp.selection.planning.residual_errors import first_errors, later_errors
 
 NAMES = tuple("abcd")
 ALL = parts_of(NAMES)
