@@ -46,7 +46,8 @@ class Auto(Mechanism):
         Standard deviation of the error that a model is expected to have, as a part of it: in step 3 the
         look is weighed against that.
     max_candidates
-        Most marginals to look at in step 3: pairs, and the wider ones whose pairs depended most.
+        Most marginals to look at in step 3: the pairs that depended most (up to 2,000 of them in any case),
+        then the wider ones whose pairs did.
     max_cells
         Most cells of the junction tree, for engines that need one.
 
@@ -92,18 +93,17 @@ class Auto(Mechanism):
         fit = rough_fit(engine, table.domain, constraints, report)
         report("selecting and measuring", 0, 1)
         survey.measure_columns(budget * Fraction(self.one_way_share))
-        pairs = survey.pairs
-        if not survey.is_clear(pairs, look):
+        if not survey.is_clear(survey.pairs, look):
             survey.measure_columns(table.ledger.remaining)
             return survey.told(fit(table.released))
         errors = survey.first_look(look)
-        wider = survey.promising(errors, self.max_candidates)
-        again = survey.is_clear([*pairs, *wider], look)
+        candidates = survey.promising(self.max_candidates)
+        again = survey.is_clear(candidates, look)
         rest = table.ledger.remaining - (look if again else 0)
         left = survey.measure_batch(errors, rest * Fraction(self.first_share) if again else rest)
         model = fit(table.released)
         if again:
-            errors = survey.second_look(model, wider, left, look, doubt=self.doubt)
+            errors = survey.second_look(model, candidates, left, look, doubt=self.doubt)
             survey.measure_batch(errors, table.ledger.remaining)
             model = fit(table.released, warm_start=model)
         return survey.told(model)

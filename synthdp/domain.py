@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from numbers import Integral
 from typing import Self, final
@@ -65,11 +66,15 @@ class Domain:
     def __len__(self) -> int:
         return len(self.attributes)
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.attributes)}
+
     def index(self, attribute: str) -> int:
         """Position of an attribute; raises `ParameterError` if there is none of that name."""
         try:
-            return self.attributes.index(attribute)
-        except ValueError:
+            return self._places[attribute]
+        except KeyError:
             raise ParameterError(
                 f"attribute {attribute!r} is not in the domain; it has {', '.join(map(repr, self.attributes))}"
             ) from None

@@ -71,6 +71,13 @@ class Coarsening:
                 values = np.add.reduceat(np.take(values, order, axis=axis), starts, axis=axis)
         return values
 
+    def spread(self, clique: Clique, values: NDArray[Number]) -> NDArray[Number]:
+        """For each cell of a marginal of ``clique`` over all levels the value of the one that it is merged into."""
+        for axis, name in enumerate(clique):
+            if name in self.groups:
+                values = np.take(values, self.groups[name], axis=axis)
+        return values
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -140,6 +147,12 @@ class LinearMeasurement:
     def variance(self) -> FloatArray:
         """Variance of the noise on each cell, of the shape of ``values``."""
         return np.broadcast_to(np.square(np.asarray(self.stddev, dtype=np.float64)), self.values.shape)
+
+    @property
+    def groups(self) -> dict[str, NDArray[np.int64]]:
+        """For each of its attributes whose levels are merged the group of each level."""
+        merged = self.coarsening.groups if self.coarsening else {}
+        return {name: merged[name] for name in self.clique if name in merged}
 
     def check_fits(self, domain: Domain) -> None:
         """Raise `ParameterError` unless the values have the shape that ``domain`` gives the clique."""

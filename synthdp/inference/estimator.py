@@ -26,6 +26,8 @@ class Estimator(ABC):
     """An engine: finds a distribution that explains noisy marginals."""
 
     name: ClassVar[str]
+    takes_merged: ClassVar[bool] = False
+    """Whether it fits measurements over merged levels, each merged in its own way, and tells all levels apart."""
 
     def check_domain(self, domain: Domain) -> None:  # noqa: B027 - engines without such a limit need not care
         """Raise `ModelTooLargeError` if no model over this domain could be fitted, whatever is measured."""
@@ -125,9 +127,13 @@ def check_warm_start(warm_start: Model | None, kind: type[_Kind], domain: Domain
 
 
 def check_problem(
-    domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
+    domain: Domain,
+    measurements: Sequence[LinearMeasurement],
+    constraints: Sequence[Constraint] = (),
+    *,
+    takes_merged: bool = False,
 ) -> None:
-    """Raise `ParameterError` unless there are measurements, all fit, and none is coarsened.
+    """Raise `ParameterError` unless there are measurements, all fit, and none is coarsened, if the engine minds.
 
     Scales of noise may be up to `MAX_RATIO` apart, those of totals further.
     """
@@ -136,7 +142,7 @@ def check_problem(
     if not measurements:
         raise ParameterError("measurements: there is none; measure at least one marginal")
     for measurement in measurements:
-        if measurement.coarsening is not None:
+        if measurement.coarsening is not None and not takes_merged:
             raise ParameterError(f"measurement of {measurement.clique}: levels are merged; use estimate_refined")
         measurement.check_fits(domain)
     for constraint in constraints:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.inference.shrinkage import one_way_shares
-from synthdp.measurement import estimate_total
+from synthdp.measurement import Coarsening, estimate_total
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import PrivacyUnit, gaussian_sigma_squared
@@ -30,10 +30,15 @@ class Look:
 
 
 def look_at(
-    table: PrivateTable, candidates: Sequence[Clique], estimates: Sequence[FloatArray], *, rho: Fraction
+    table: PrivateTable,
+    candidates: Sequence[Clique],
+    estimates: Sequence[FloatArray],
+    *,
+    rho: Fraction,
+    coarsening: Coarsening | None = None,
 ) -> Look:
-    """Release the L1 errors of estimates of all candidates at once, for ``rho``."""
-    score = MarginalL1Error(dict(zip(candidates, estimates, strict=True)))
+    """Release the L1 errors of estimates of all candidates at once, for ``rho``; both are over merged levels if any."""
+    score = MarginalL1Error(dict(zip(candidates, estimates, strict=True)), coarsening)
     stddev = noise_of_look(len(candidates), rho=rho, unit=table.ledger.unit)
     return Look(table.scores(candidates, score=score, rho=rho), stddev)
 

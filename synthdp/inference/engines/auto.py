@@ -33,6 +33,7 @@ class AutoEstimator(Estimator):
     """
 
     name: ClassVar[str] = "auto"
+    takes_merged: ClassVar[bool] = True
     max_cells: int = 10_000_000
     is_rough: bool = False
 
@@ -40,13 +41,15 @@ class AutoEstimator(Estimator):
         self, domain: Domain, measurements: Sequence[LinearMeasurement], constraints: Sequence[Constraint] = ()
     ) -> tuple[Estimator, str]:
         """The engine for these measurements, and why."""
+        approximate = LayeredConsistencyEstimator()
+        if any(measurement.groups for measurement in measurements):
+            return approximate, f"{approximate.name}: levels are merged in some of the measurements"
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
         n_cells = JunctionTree.covering(domain, cliques).n_cells()
         size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
         if n_cells <= self.max_cells:
             exact = GraphicalModelEstimator(max_cells=self.max_cells)
             return exact, f"{exact.name}: {size}, at most {self.max_cells} are allowed"
-        approximate = LayeredConsistencyEstimator()
         return approximate, f"{approximate.name}: {size}, more than the {self.max_cells} that are allowed"
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
@@ -67,7 +70,7 @@ class AutoEstimator(Estimator):
         progress: Progress | None = None,
     ) -> Model:
         """Fit with the engine of choice; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        check_problem(domain, measurements, constraints, takes_merged=True)
         engine, reason = self.choose(domain, measurements, constraints)
         engine = engine.rough() if self.is_rough else engine
         model = engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)

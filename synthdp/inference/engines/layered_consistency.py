@@ -17,7 +17,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, maximal_cliques, subsets
+from synthdp.cliques import Clique, maximal_cliques
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
@@ -25,11 +25,10 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.engines.local_consistency import known_messages
 from synthdp.inference.estimator import Estimator, check_problem, concluded
 from synthdp.inference.graphical.possible_rows import possible_cells
-from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
+from synthdp.inference.noisy_tables import NoisyTables, Told
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
-from synthdp.inference.projection import projected
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
@@ -42,8 +41,7 @@ from synthdp.inference.shrinkage import (
     raked,
     unmeasured_variance,
 )
-from synthdp.inference.summation import marginal_inside
-from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
+from synthdp.measurement import LinearMeasurement, estimate_total
 
 _MAX_WHOLE = 6
 """Attributes of a clique whose subsets all have tables, 64 of them; of larger ones those of up to three."""
@@ -59,6 +57,9 @@ _AGREED = 1e-6
 """Columns and pairs that disagree by less, as a share of all records, agree, wherever rounding stopped Newton."""
 _TOLERANCE, _MAX_ROUNDS = 1e-4, 15
 """Tables that no distribution has never agree; five rounds or fifteen made no difference in what was drawn."""
+
+Known = tuple[Array, Array]
+"""Counts and their variance."""
 
 
 @final
@@ -78,6 +79,7 @@ class LayeredConsistencyEstimator(Estimator):
     """
 
     name: ClassVar[str] = "layered-consistency"
+    takes_merged: ClassVar[bool] = True
     newton: DualNewton = field(default_factory=DualNewton)
     max_cells: int = 50_000_000
 
@@ -91,7 +93,7 @@ class LayeredConsistencyEstimator(Estimator):
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        check_problem(domain, measurements, constraints, takes_merged=True)
         possible = possible_cells(domain, constraints)
         cliques = parts_of(domain, [*(domain.canonical(measurement.clique) for measurement in measurements), *possible])
         n_cells = sum(map(domain.size, cliques))
@@ -101,8 +103,7 @@ class LayeredConsistencyEstimator(Estimator):
                 "measure fewer or smaller cliques, use fewer bins, or raise max_cells"
             )
         total = estimate_total(measurements)
-        merged = combined_measurements(domain, measurements)
-        layers = _Layers(domain, merged, cliques, _masks(domain, cliques, possible), total)
+        layers = _Layers(domain, measurements, cliques, _masks(domain, cliques, possible), total)
         graph = RegionGraph.covering(domain, [clique for clique in cliques if len(clique) <= 2])
         polytope = LocalPolytope(graph)
         start = polytope.join(known_messages(domain, warm_start))
@@ -115,10 +116,9 @@ class LayeredConsistencyEstimator(Estimator):
         layers.add_wider()
         kept = {*maximal_cliques(cliques), *(clique for clique in cliques if len(clique) == 2)}
         shares = {clique: table / total for clique, table in layers.tables.items() if clique in kept}
-        loss = MarginalLoss(domain, measurements)
-        fitted = [layers.tables.get(clique, np.array(total)) for clique in loss.cliques]
         ended: Ending = "optimal" if solution.gap <= _AGREED else solution.ended
-        status = FitStatus(ended=ended, n_iterations=solution.n_iterations, loss=loss.of_tables(fitted))
+        loss = _loss(domain, measurements, layers.tables)
+        status = FitStatus(ended=ended, n_iterations=solution.n_iterations, loss=loss)
         return PseudoMarginalModel(
             domain=domain,
             tables=shares,
@@ -175,17 +175,9 @@ class _Layers:
     ) -> None:
         self.tables: dict[Clique, Array] = {}
         self._domain, self._cliques, self._masks, self._total = domain, cliques, masks, total
-        self._shares = one_way_shares(domain, measurements, total=total)
-        self._noisy = projected(measurements, total)
-        self._precision: dict[Clique, float] = dict.fromkeys(cliques, 0.0)
-        self._homes: dict[Clique, tuple[float, Clique]] = {}
-        for measurement in measurements:
-            # Summed down, a count has the noise of all cells that fall together.
-            precision = 1.0 / (float(measurement.variance.mean()) * measurement.values.size)
-            for part in subsets(measurement.clique) if len(measurement.clique) <= _MAX_WHOLE else cliques:
-                if part in self._precision and set(part) <= set(measurement.clique):
-                    self._precision[part] += precision * domain.size(part)
-                    self._homes[part] = max(self._homes.get(part, (0.0, ())), (precision, measurement.clique))
+        plain = [measurement for measurement in measurements if not measurement.groups]
+        self._shares = one_way_shares(domain, plain, total=total)
+        self._noisy = NoisyTables(domain, measurements, cliques, total=total, max_whole=_MAX_WHOLE)
 
     def small_targets(self, graph: RegionGraph) -> tuple[Array, Array]:
         """Wanted counts and variances of the tables of one and two attributes, end to end in the graph's order."""
@@ -193,7 +185,7 @@ class _Layers:
         for clique in graph.regions:
             if len(clique) == 1:
                 prior = np.where(self._masks[clique], self._shares[clique[0]] * self._total, 0.0)
-                known[clique] = self._told(clique) or (prior, unmeasured_variance(prior, self._total))
+                known[clique] = self._column(clique, prior)
         targets = [known[clique][0].ravel() for clique in graph.regions]
         variances = [np.where(self._masks[clique], known[clique][1], 0.0).ravel() for clique in graph.regions]
         return np.concatenate(targets), np.concatenate(variances)
@@ -221,21 +213,45 @@ class _Layers:
                 shares = raked(start / start.sum(), wanted, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
                 self.tables[clique] = self._total * shares
 
-    def _posteriors(self, priors: Mapping[Clique, Array]) -> dict[Clique, tuple[Array, Array]]:
-        """Posterior counts and variances of cliques of one size, whose scales are estimated together."""
-        told = {clique: self._told(clique) for clique in priors}
-        scales = {c: deviation(*known, priors[c]) for c, known in told.items() if known is not None}
+    def _column(self, clique: Clique, prior: Array) -> Known:
+        """Counts and variances of one attribute: of all levels first, and what is told of merged ones besides."""
+        known = prior, unmeasured_variance(prior, self._total)
+        for counts, variance, coarsening in reversed(self._noisy.told(clique).values()):
+            if clique[0] not in coarsening.groups:
+                known = counts, variance
+                continue
+            noise = coarsening.apply(clique, known[1])
+            weight = np.divide(1.0, noise + variance, out=np.zeros_like(noise), where=noise > 0)
+            change = weight * (counts - coarsening.apply(clique, known[0]))
+            left = 1.0 - known[1] * coarsening.spread(clique, weight)
+            known = known[0] + known[1] * coarsening.spread(clique, change), known[1] * left
+        return known
+
+    def _posteriors(self, priors: Mapping[Clique, Array]) -> dict[Clique, Known]:
+        """Posterior counts and variances of cliques of one size, of merged levels first, then of all."""
+        found = {clique: (prior, unmeasured_variance(prior, self._total)) for clique, prior in priors.items()}
+        told = {clique: self._noisy.told(clique) for clique in priors}
+        for number in range(len(self._noisy)):
+            known = {clique: own[number] for clique, own in told.items() if number in own}
+            start = {clique: np.maximum(found[clique][0], _MIN_SHARE * priors[clique]) for clique in known}
+            found |= self._sharpened(start, known)
+        return found
+
+    def _sharpened(self, priors: Mapping[Clique, Array], told: Mapping[Clique, Told]) -> dict[Clique, Known]:
+        """Posteriors by what is told over one merging of levels; their scales are estimated together."""
+        merged = {c: own.coarsening.apply(c, priors[c]) for c, own in told.items()}
+        scales = {c: deviation(own.counts, own.variance, merged[c]) for c, own in told.items()}
         weights = [min(scale.freedom, _MAX_WEIGHT) for scale in scales.values()]
         pooled = float(np.average([s.factor for s in scales.values()], weights=weights)) if any(weights) else 0.0
         found = {}
-        for clique, known in told.items():
-            prior = priors[clique]
-            if known is None or not scales[clique].freedom:
-                found[clique] = known or (prior, unmeasured_variance(prior, self._total))
-            else:
+        for clique, (counts, variance, coarsening) in told.items():
+            if scales[clique].freedom:
                 # What no smaller table knows has this share of a cell's noise, and the rest is settled.
-                counts, variance = known[0], known[1] * prod(1.0 - 1.0 / size for size in prior.shape if size > 1)
-                found[clique] = posterior(counts, variance, prior, _factor(scales[clique], pooled))
+                variance = variance * prod(1.0 - 1.0 / size for size in counts.shape if size > 1)  # noqa: PLW2901
+                counts, variance = posterior(counts, variance, merged[clique], _factor(scales[clique], pooled))  # noqa: PLW2901
+            whole = coarsening.spread(clique, merged[clique])
+            share = np.divide(priors[clique], whole, out=np.zeros_like(whole), where=whole > 0)
+            found[clique] = share * coarsening.spread(clique, counts), share * coarsening.spread(clique, variance)
         return found
 
     def _prior(self, clique: Clique) -> Array:
@@ -249,16 +265,21 @@ class _Layers:
             return parts
         return maximal_cliques(part for part in self.tables if set(part) < set(clique))
 
-    def _told(self, clique: Clique) -> tuple[Array, Array] | None:
-        """Counts and their variance by all measurements that show a clique; None if there is none."""
-        if clique not in self._homes:
-            return None
-        home = self._homes[clique][1]
-        counts = marginal_inside(self._noisy[home], home, clique)
-        return counts, np.full(counts.shape, 1.0 / self._precision[clique])
-
 
 def _factor(scale: Deviation, pooled: float) -> float:
     if scale.freedom >= _MIN_FREEDOM:
         return scale.cautious(_CAUTION)
     return (scale.freedom * scale.factor + _POOLED_FREEDOM * pooled) / (scale.freedom + _POOLED_FREEDOM)
+
+
+def _loss(domain: Domain, measurements: Sequence[LinearMeasurement], tables: Mapping[Clique, Array]) -> float:
+    """Half the squared distance of tables to measurements, in units of their noise."""
+    loss = 0.0
+    for measurement in measurements:
+        clique = domain.canonical(measurement.clique)
+        table = tables[clique] if clique else tables[domain.attributes[:1]].sum()
+        table = np.transpose(table, [clique.index(name) for name in measurement.clique])
+        if measurement.coarsening:
+            table = measurement.coarsening.apply(measurement.clique, table)
+        loss += 0.5 * float(np.sum(np.square(table - measurement.values) / measurement.variance))
+    return loss

@@ -12,7 +12,10 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.models.refined_model import RefinedModel
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.measurement import MIN_STDDEV, Coarsening, LinearMeasurement
+
+_MIN_SHARE = 1e-3
+"""Added to the share that a level has of its group: where noise hides it, its count is uncertain all the same."""
 
 
 def estimate_refined(
@@ -23,44 +26,84 @@ def estimate_refined(
     constraints: Sequence[Constraint] = (),
     progress: Progress | None = None,
 ) -> Model:
-    """Fit measurements of which some are over merged levels, and refine the model to all levels.
+    """Fit measurements of which some are over merged levels; the model tells all levels apart.
 
-    Levels that any measurement merges are merged in all of them. A merged level's rows are given
-    back to its levels in proportion to their noisy one-way counts (negative ones as 0; evenly if
-    none is positive): released values, never the records.
+    Where levels are merged in one way, and nothing but one-way counts tells them apart, the fit is
+    over merged levels, and a merged level's rows are given back to its levels in proportion to
+    their noisy one-way counts (negative ones as 0; evenly if none is positive): released values,
+    never the records. Else engines that take merged levels get the measurements as they are. For
+    others, levels that any measurement merges are merged in all of them; if they are merged in
+    several ways, all that are merged are spread over their levels before the fit, by the same counts.
 
     Raises
     ------
     ParameterError
-        If two measurements merge the levels of an attribute differently, or levels that a
-        constraint treats differently.
+        If levels are merged in one way, and a constraint treats them differently.
     """
-    groups: dict[str, NDArray[np.int64]] = {}
     for measurement in measurements:
         measurement.check_fits(domain)
-        for name, merging in _mergings(measurement).items():
+    if not any(measurement.groups for measurement in measurements):
+        measurements = [LinearMeasurement(m.clique, m.values, m.stddev) if m.coarsening else m for m in measurements]
+        return engine.estimate(domain, measurements, constraints=constraints, progress=progress)
+    groups = _common_groups(measurements)
+    if groups is not None and not (engine.takes_merged and _tell_apart(measurements, groups)):
+        return _refined(engine, domain, measurements, Coarsening(groups), constraints, progress)
+    if not engine.takes_merged:
+        measurements = [_spread(measurement, measurements) for measurement in measurements]
+    return engine.estimate(domain, measurements, constraints=constraints, progress=progress)
+
+
+def _common_groups(measurements: Sequence[LinearMeasurement]) -> dict[str, NDArray[np.int64]] | None:
+    """The groups of all attributes that are merged; None if an attribute is merged in several ways."""
+    groups: dict[str, NDArray[np.int64]] = {}
+    for measurement in measurements:
+        for name, merging in measurement.groups.items():
             if not np.array_equal(groups.setdefault(name, merging), merging):
-                raise ParameterError(f"measurements: they merge the levels of {name!r} in different ways")
-    coarsening = Coarsening(groups)
+                return None
+    return groups
+
+
+def _tell_apart(measurements: Sequence[LinearMeasurement], groups: Mapping[str, NDArray[np.int64]]) -> bool:
+    """Whether a measurement of several attributes tells levels apart that others merge."""
+    wide = [measurement for measurement in measurements if len(measurement.clique) > 1]
+    return any(name in groups and name not in found.groups for found in wide for name in found.clique)
+
+
+def _refined(
+    engine: Estimator,
+    domain: Domain,
+    measurements: Sequence[LinearMeasurement],
+    coarsening: Coarsening,
+    constraints: Sequence[Constraint],
+    progress: Progress | None,
+) -> Model:
+    """A model over merged levels, refined to all of them."""
     merged = [_merged(measurement, coarsening) for measurement in measurements]
     kept = [_merged_constraint(constraint, coarsening) for constraint in constraints]
-    if groups:
-        engine = engine.over_merged(domain, coarsening)
+    engine = engine.over_merged(domain, coarsening)
     coarse = engine.estimate(coarsening.domain(domain), merged, constraints=kept, progress=progress)
-    if not groups:
-        return coarse
-    shares = {name: _shares(name, merging, measurements) for name, merging in groups.items()}
+    shares = {name: _shares(name, merging, measurements) for name, merging in coarsening.groups.items()}
     return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
 
 
-def _mergings(measurement: LinearMeasurement) -> Mapping[str, NDArray[np.int64]]:
-    """The groups of each attribute whose levels the measurement merges."""
-    return measurement.coarsening.groups if measurement.coarsening else {}
+def _spread(measurement: LinearMeasurement, measurements: Sequence[LinearMeasurement]) -> LinearMeasurement:
+    """The measurement over all levels, those of a group in proportion to their one-way counts; noise likewise."""
+    coarsening = measurement.coarsening
+    if coarsening is None or not measurement.groups:
+        return LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
+    share = np.ones(())
+    for name, size in zip(measurement.clique, measurement.values.shape, strict=True):
+        groups = measurement.groups.get(name, np.arange(size))
+        own = _shares(name, groups, measurements) + _MIN_SHARE
+        share = np.multiply.outer(share, own / np.bincount(groups, own)[groups])
+    values = share * coarsening.spread(measurement.clique, measurement.values)
+    variance = share * coarsening.spread(measurement.clique, np.array(measurement.variance))
+    return LinearMeasurement(measurement.clique, values, np.maximum(np.sqrt(variance), MIN_STDDEV))
 
 
 def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMeasurement:
     """The measurement over levels merged as ``coarsening`` says, whatever it has merged already."""
-    done = _mergings(measurement)
+    done = measurement.groups
     rest = Coarsening({name: groups for name, groups in coarsening.groups.items() if name not in done})
     plain = LinearMeasurement(measurement.clique, measurement.values, measurement.stddev)
     return plain.coarsened(rest) if rest.groups.keys() & set(measurement.clique) else plain
@@ -84,7 +127,7 @@ def _shares(name: str, groups: NDArray[np.int64], measurements: Sequence[LinearM
     """Share of each level in its group, from the unmerged one-way measurements of the attribute."""
     weights = np.zeros(groups.size)
     for measurement in measurements:
-        if measurement.clique == (name,) and name not in _mergings(measurement):
+        if measurement.clique == (name,) and name not in measurement.groups:
             weights += measurement.values / measurement.variance
     weights = np.maximum(weights, 0.0)
     sums = np.bincount(groups, weights=weights)[groups]

@@ -60,8 +60,8 @@ class RecordMoves:
 
     max_sweeps: int = 200
     tolerance: float = 0.07
-    window: int = 10
-    share: float = 0.15
+    window: int = 5
+    share: float = 0.2
 
     def move(
         self,

@@ -1,16 +1,16 @@
-"""Which cliques to measure, of any number of columns, and how a budget is split among them.
+"""Which cliques to measure, of any number of columns, how finely, and how a budget is split among them.
 
 The split minimises the expected error of the workload (`ExpectedLoss`), which is convex. Which cliques it is
-split among is found by column generation: at the best split all measured cliques have the same return on
-the last bit of budget, so any that returns more is added, and the budget split anew. The best one of all
-subsets of columns cannot be found by trying them; it is grown from pairs, column by column.
+split among, and at which resolution each is measured, is found by column generation: at the best split all
+that is measured has the same return on the last bit of budget, so anything that returns more is added, and the
+budget split anew. The best one of all subsets of columns cannot be found by trying them; it is grown from
+pairs, column by column, at each resolution.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, permutations
-from math import prod
-from typing import NamedTuple, final
+from itertools import permutations
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.selection.planning.expected_loss import ExpectedLoss
+from synthdp.selection.planning.resolutions import Question
 
 FloatArray = NDArray[np.float64]
 
-_MAX_ROUNDS, _ADDED = 8, 15
+_MAX_ROUNDS, _ADDED = 24, 15
 """Rounds of adding, and cliques added in each; more of them found no less error."""
 _WORTH = 1.3
 """A clique is added if it returns so many times what the others do; at 1.05 there were twice as many."""
@@ -58,148 +59,161 @@ class BatchPlan:
     def __init__(
         self, domain: Domain, loss: ExpectedLoss, is_allowed: Callable[[Sequence[Clique]], bool] = lambda _: True
     ) -> None:
-        self._domain, self._loss, self._is_allowed = domain, loss, is_allowed
-        self._growth = _Growth(domain, loss)
-        self._precision = self._gains = np.zeros(len(loss.residuals))
+        self._loss, self._is_allowed = loss, is_allowed
+        self._columns = [Question((name,), len(loss.resolutions) - 1) for name in domain.attributes]
+        self._growths = [_Growth(domain, loss, number) for number in range(len(loss.resolutions))]
+        self._precision = self._gains = np.zeros(len(loss.parts))
         self._average = 0.0
 
-    def split(self, budget: Fraction) -> dict[Clique, Fraction]:
-        """Cliques and what each is measured with, which sums to the budget exactly."""
+    def split(self, budget: Fraction) -> dict[Question, Fraction]:
+        """What to measure, and each with how much, which sums to the budget exactly."""
         amount = float(budget)
-        shares = self._minimised({(name,): 1.0 for name in self._domain.attributes}, amount, _FIRST)
+        shares = self._minimised(dict.fromkeys(self._columns, 1.0), amount, _FIRST)
         for _ in range(_MAX_ROUNDS):
-            better = self._growth.best(self._gains, _WORTH * self._average)
-            added = [clique for clique in better if clique not in shares][:_ADDED]
-            added = self._allowed(shares, added)
+            added = self._allowed(shares, [found for found in self._better() if found not in shares][:_ADDED])
             if not added:
                 break
             shares |= dict.fromkeys(added, 0.5 * amount / (len(shares) + len(added)))
             shares = self._minimised(shares, amount, _NEXT)
-            shares = {clique: share for clique, share in shares.items() if share > _NEGLIGIBLE * amount}
+            shares = {question: share for question, share in shares.items() if share > _NEGLIGIBLE * amount}
         shares = self._minimised(shares, amount, _LAST)
-        useful = {clique: share for clique, share in shares.items() if self._is_useful(clique, share)}
+        useful = {question: share for question, share in shares.items() if self._is_useful(question, share)}
         shares = self._minimised(useful or shares, amount, _LAST)
-        parts = {clique: Fraction(share) for clique, share in shares.items() if share > 0}
+        parts = {question: Fraction(share) for question, share in shares.items() if share > 0}
         total = sum(parts.values())
-        return {clique: budget * part / total for clique, part in parts.items()}
+        return {question: budget * part / total for question, part in parts.items()}
 
-    def left(self) -> dict[Clique, float]:
-        """The squared error that each residual is left with after the split."""
-        return dict(zip(self._loss.residuals, self._loss.left(self._precision).tolist(), strict=True))
+    def left(self) -> dict[Question, float]:
+        """The squared error that each part of a residual is left with after the split."""
+        return dict(zip(self._loss.parts, self._loss.left(self._precision).tolist(), strict=True))
 
-    def _allowed(self, shares: Mapping[Clique, float], added: Iterable[Clique]) -> list[Clique]:
-        kept: list[Clique] = []
-        for clique in added:
-            if self._is_allowed([*shares, *kept, clique]):
-                kept.append(clique)
+    def _better(self) -> list[Question]:
+        """What returns more than what is measured, the best first; each clique at its best resolution."""
+        best: dict[Clique, tuple[float, Question]] = {}
+        for growth in self._growths:
+            for question, value in growth.best(self._gains, _WORTH * self._average).items():
+                best[question.clique] = max(best.get(question.clique, (0.0, question)), (value, question))
+        return [question for _, question in sorted(best.values(), key=lambda found: (-found[0], found[1]))]
+
+    def _allowed(self, shares: Iterable[Question], added: Iterable[Question]) -> list[Question]:
+        kept: list[Question] = []
+        for question in added:
+            if self._is_allowed([other.clique for other in (*shares, *kept, question)]):
+                kept.append(question)
         return kept
 
-    def _minimised(self, shares: Mapping[Clique, float], budget: float, n_updates: int) -> dict[Clique, float]:
-        """A better split among the same cliques.
+    def _minimised(self, shares: Mapping[Question, float], budget: float, n_updates: int) -> dict[Question, float]:
+        """A better split among the same marginals.
 
         ``share * sqrt(return)``, made to sum to the budget, minimises an upper bound of the error that is
         tight at the present split, so no update makes it worse.
         """
-        cliques = list(shares)
-        owners, members = self._loss.told_by(cliques)
-        sizes = np.array([prod(self._loss.sizes[name] for name in clique) for clique in cliques])
+        owners, members = self._loss.told_by(list(shares))
+        sizes = np.array([self._loss.resolutions.cells(*question) for question in shares])
         ratios = self._loss.n_cells[members] / sizes[owners]
         split = np.array(list(shares.values()))
         split *= budget / split.sum()
         for update in range(n_updates + 1):
             precision = np.bincount(members, split[owners] * ratios, self._precision.size).astype(np.float64)
             _, gains = self._loss.after(precision)
-            returns = np.bincount(owners, gains[members] * ratios, minlength=len(cliques))
+            returns = np.bincount(owners, gains[members] * ratios, minlength=len(shares))
             average = float(returns @ split) / budget
             if update == n_updates or average <= 0 or returns[split > 0].max() <= _EVEN * average:
                 break
             split *= np.sqrt(returns / average)
             split *= budget / split.sum()
         self._precision, self._gains, self._average = precision, gains, average
-        return dict(zip(cliques, split.tolist(), strict=True))
+        return dict(zip(shares, split.tolist(), strict=True))
 
-    def _is_useful(self, clique: Clique, share: float) -> bool:
-        """Whether a clique alone would take a good part off the squared error of some residual."""
-        _, members = self._loss.told_by([clique])
+    def _is_useful(self, question: Question, share: float) -> bool:
+        """Whether a measurement alone would take a good part off the squared error of some part of a residual."""
+        _, members = self._loss.told_by([question])
         alone = np.zeros_like(self._precision)
-        alone[members] = share * self._loss.n_cells[members] / prod(self._loss.sizes[name] for name in clique)
+        alone[members] = share * self._loss.n_cells[members] / self._loss.resolutions.cells(*question)
         before, after = self._loss.left(np.zeros_like(alone))[members], self._loss.left(alone)[members]
-        return bool((after <= (1.0 - _USEFUL) * before)[before > 0].any())
-
-
-class _Grown(NamedTuple):
-    """What a clique returns for each bit of budget."""
-
-    value: float
-    columns: tuple[int, ...]
+        return bool((after <= (1.0 - _USEFUL) * before).any())
 
 
 @final
 class _Growth:
-    """Cliques of large return, grown column by column."""
+    """Cliques of large return at one resolution, grown column by column."""
 
-    def __init__(self, domain: Domain, loss: ExpectedLoss) -> None:
-        self._names = domain.attributes
+    def __init__(self, domain: Domain, loss: ExpectedLoss, resolution: int) -> None:
+        self._names, self._loss, self._resolution = domain.attributes, loss, resolution
         self._levels = np.array(domain.shape, dtype=np.float64)
-        self._sizes = np.array([loss.sizes[name] for name in domain.attributes])
-        self._n_cells = loss.n_cells
+        self._sizes = np.array([loss.resolutions.sizes[resolution][name] for name in domain.attributes])
         index = {name: i for i, name in enumerate(domain.attributes)}
         self._of_length: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         for length in (1, 2, 3):
-            found = [(i, [index[name] for name in c]) for i, c in enumerate(loss.residuals) if len(c) == length]
+            found = [
+                (i, [index[name] for name in clique])
+                for i, (clique, number) in enumerate(loss.parts)
+                if len(clique) == length and number <= loss.resolutions.finest(clique, resolution)
+            ]
             positions = np.array([i for i, _ in found], dtype=np.int64)
             columns = np.array([members for _, members in found], dtype=np.int64).reshape(-1, length)
             self._of_length[length] = (positions, columns)
 
-    def best(self, gains: FloatArray, enough: float) -> list[Clique]:
-        """Cliques that return more than enough, the best ones first.
+    def best(self, gains: FloatArray, enough: float) -> dict[Question, float]:
+        """What returns more than enough, with its return.
 
         Parameters
         ----------
         gains
-            By how much more precision of each residual lowers the error.
+            By how much more precision of each part of a residual lowers the error.
         """
-        amounts = gains * self._n_cells
+        amounts = gains * self._loss.n_cells
         n, cubes = len(self._names), self._of_length[3][1].size > 0
         single, pair = np.zeros(n), np.zeros((n, n))
         triple = np.zeros((n, n, n)) if cubes else None
         positions, columns = self._of_length[1]
-        single[columns[:, 0]] = amounts[positions]
+        np.add.at(single, columns[:, 0], amounts[positions])
         positions, (left, right) = self._of_length[2][0], self._of_length[2][1].T
-        pair[left, right] = pair[right, left] = amounts[positions]
+        np.add.at(pair, (left, right), amounts[positions])
+        pair += pair.T
         if triple is not None:
             positions, sides = self._of_length[3][0], self._of_length[3][1].T
             for i, j, k in permutations(range(3)):
-                triple[sides[i], sides[j], sides[k]] = amounts[positions]
+                np.add.at(triple, (sides[i], sides[j], sides[k]), amounts[positions])
         upper = np.triu_indices(n, 1)
         cells = (self._sizes[:, None] * self._sizes)[upper]
         values = (pair + single[:, None] + single)[upper] / cells
         values[(self._levels[:, None] * self._levels)[upper] > _MAX_CELLS] = 0.0
+        seeds = np.argsort(-values, kind="stable")[: min(_SEEDS, int(np.count_nonzero(values)))]
         found: dict[tuple[int, ...], float] = {(i,): float(single[i] / self._sizes[i]) for i in range(n)}
-        for seed in np.argsort(-values, kind="stable")[:_SEEDS]:
-            start = _Grown(float(values[seed]), (int(upper[0][seed]), int(upper[1][seed])))
-            grown = self._grown(start, single, pair, triple)
-            found[grown.columns] = grown.value
-        best = sorted((columns for columns, value in found.items() if value > enough), key=lambda c: (-found[c], c))
-        return [tuple(self._names[i] for i in columns) for columns in best]
+        found |= dict(self._grown(np.transpose(upper)[seeds], single, pair, triple))
+        cliques = {tuple(self._names[i] for i in columns): value for columns, value in found.items() if value > enough}
+        finest = self._loss.resolutions.finest
+        return {Question(c, finest(c, self._resolution)): value for c, value in cliques.items()}
 
-    def _grown(self, start: _Grown, single: FloatArray, pair: FloatArray, triple: FloatArray | None) -> _Grown:
-        """The best clique on the way from a pair to many columns."""
-        columns, best = list(start.columns), start
-        cells = float(np.prod(self._sizes[columns]))
-        amount = start.value * cells
-        while len(columns) < _MAX_COLUMNS:
-            more = single + pair[:, columns].sum(axis=1)
-            if triple is not None:
-                more = more + sum(triple[:, i, j] for i, j in combinations(columns, 2))
-            values = (amount + more) / (cells * self._sizes)
-            values[columns] = 0.0
-            values[np.prod(self._levels[columns]) * self._levels > _MAX_CELLS] = 0.0
-            column = int(np.argmax(values))
-            if values[column] <= _PATIENCE * best.value:
-                break
-            amount, cells = amount + float(more[column]), cells * float(self._sizes[column])
-            columns.append(column)
-            if values[column] > best.value * (1 + 1e-9):
-                best = _Grown(float(values[column]), tuple(sorted(columns)))
-        return best
+    def _grown(
+        self, columns: NDArray[np.int64], single: FloatArray, pair: FloatArray, triple: FloatArray | None
+    ) -> Iterator[tuple[tuple[int, ...], float]]:
+        """The best clique on the way from each of some pairs to many columns, and what it returns."""
+        cells, levels = self._sizes[columns].prod(axis=1), self._levels[columns].prod(axis=1)
+        amounts = single[columns].sum(axis=1) + pair[columns[:, 0], columns[:, 1]]
+        more = single + pair[columns].sum(axis=1)
+        more += 0.0 if triple is None else triple[columns[:, 0], columns[:, 1]]
+        best, lengths = amounts / cells, np.full(len(columns), 2)
+        while len(columns):
+            values = (amounts[:, None] + more) / (cells[:, None] * self._sizes)
+            values[levels[:, None] * self._levels > _MAX_CELLS] = 0.0
+            np.put_along_axis(values, columns, 0.0, axis=1)
+            added, rows = np.argmax(values, axis=1), np.arange(len(columns))
+            reached = values[rows, added]
+            grows = (reached > _PATIENCE * best) & (columns.shape[1] < _MAX_COLUMNS)
+            for i in np.flatnonzero(~grows):
+                yield tuple(sorted(columns[i, : lengths[i]].tolist())), float(best[i])
+            amounts, cells, levels = (
+                amounts + more[rows, added],
+                cells * self._sizes[added],
+                levels * self._levels[added],
+            )
+            more += pair[added]
+            more += 0.0 if triple is None else sum(triple[column, added] for column in columns.T)
+            columns = np.column_stack([columns, added])
+            lengths = np.where(reached > best * (1 + 1e-9), columns.shape[1], lengths)
+            best = np.maximum(best, reached)
+            columns, amounts, cells, levels, more, best, lengths = (
+                array[grows] for array in (columns, amounts, cells, levels, more, best, lengths)
+            )

@@ -1,11 +1,11 @@
-"""What looks at a model's errors say about its residuals."""
+"""What looks at a model's errors say about its residuals, part by part: what is seen, and what is too fine for it."""
 
 from collections.abc import Mapping
 from math import sqrt
 
 from synthdp.cliques import Clique, subsets
-from synthdp.selection.looks import Look
 from synthdp.selection.planning.dependence import squared_strengths
+from synthdp.selection.planning.resolutions import Question, Resolutions
 
 _MIN_OWN = 1e-3
 """Of the squared error of a pair, what its own residual is taken to be at least."""
@@ -13,48 +13,104 @@ _MIN_WIDER = 1e-2
 """Of the squared error of a triple, what its own residual must be to be worth a thought."""
 
 
-def first_errors(look: Look, columns: Mapping[Clique, float], *, total: float) -> dict[Clique, float]:
-    """Squared errors of all residuals of one and two columns, after a look at pairs against independence.
+def first_errors(
+    looks: Mapping[Question, float],
+    stddev: float,
+    columns: Mapping[Question, float],
+    resolutions: Resolutions,
+    *,
+    total: float,
+) -> tuple[dict[Question, float], dict[Clique, float]]:
+    """Squared errors of all parts of residuals of one and two columns, after a look at pairs against independence.
 
     Parameters
     ----------
-    look
-        At pairs.
+    looks
+        Noisy L1 errors of pairs, each at one resolution, in records.
+    stddev
+        Of their noise.
     columns
-        For each column the squared error of what is known of it.
+        The squared errors of what is known of columns, by part.
+    resolutions
+        What the parts are.
     total
         Number of records.
+
+    Returns
+    -------
+    Squared errors by part, and for each pair the square of its dependence, without what chance makes of it.
     """
-    known = [sum(columns[name,] for name in pair) for pair in look.errors]
-    found = squared_strengths(list(look.errors.values()), look.stddev, known, total=total)
-    return {**columns, **dict(zip(look.errors, found.tolist(), strict=True))}
+    known = [
+        sum(columns.get(part, 0.0) for part in _parts_of(looked, resolutions)) + resolutions.by_chance(*looked, total)
+        for looked in looks
+    ]
+    found = squared_strengths(list(looks.values()), stddev, known, total=total)
+    strengths = {
+        looked.clique: square / resolutions.seen(*looked) for looked, square in zip(looks, found.tolist(), strict=True)
+    }
+    errors = dict(columns)
+    for pair, square in strengths.items():
+        errors |= expected_parts(pair, square, resolutions, total=total)
+    return errors, strengths
+
+
+def expected_parts(clique: Clique, square: float, resolutions: Resolutions, *, total: float) -> dict[Question, float]:
+    """The squares of the parts of a residual: of dependence, most is seen at few levels; of chance, little is."""
+    parts, before = {}, 0.0
+    for resolution in resolutions.of(clique):
+        seen = square * resolutions.seen(clique, resolution) + resolutions.by_chance(clique, resolution, total)
+        parts[Question(clique, resolution)] = max(seen - before, 0.0)
+        before = max(seen, before)
+    return parts
 
 
 def later_errors(
-    look: Look, left: Mapping[Clique, float], guesses: Mapping[Clique, float], *, doubt: float
-) -> dict[Clique, float]:
-    """Squared errors of all residuals, after a look at pairs and wider marginals against a model.
+    looks: Mapping[Question, float],
+    stddev: float,
+    left: Mapping[Question, float],
+    resolutions: Resolutions,
+    *,
+    doubt: float,
+) -> dict[Question, float]:
+    """Squared errors of all parts of residuals, after a look at pairs and wider marginals against a model.
 
     Parameters
     ----------
-    look
-        Errors of the model, of pairs first.
+    looks
+        Noisy L1 errors of the model, of pairs first, each at one resolution, in records. Other pairs are believed
+        to be what was expected, and wider marginals to be what their pairs say.
+    stddev
+        Of their noise.
     left
-        The squared error that the model is expected to have on each residual, by what was measured.
-    guesses
-        The same of residuals that nothing was planned for.
+        The squared error that the model is expected to have on each part, by what was measured.
+    resolutions
+        What the parts are.
     doubt
         Standard deviation of what is expected, as a part of it: what a look says is weighed against that.
     """
-    errors: dict[Clique, float] = {clique: value for clique, value in left.items() if len(clique) == 1}
-    for clique, noisy in look.errors.items():
-        expected = sqrt(sum(left.get(part, 0.0) for part in subsets(clique)) + guesses.get(clique, 0.0))
+    errors = {part: value for part, value in left.items() if len(part.clique) <= 2}
+    for looked, noisy in looks.items():
+        clique, inside = looked.clique, _parts_of(looked, resolutions)
+        expected = sqrt(sum(left.get(part, 0.0) for part in inside))
         before = 1.0 / max((doubt * expected) ** 2, 1e-12)
-        weight = 1.0 / look.stddev**2
+        weight = 1.0 / stddev**2
         error = max((weight * noisy + before * expected) / (weight + before), 0.0)
-        own = error**2 - sum(errors.get(part, 0.0) for part in subsets(clique) if part != clique)
-        if len(clique) == 2:
-            errors[clique] = max(own, _MIN_OWN * error**2)
-        elif own > _MIN_WIDER * error**2:
-            errors[clique] = own
+        own = error**2 - sum(errors.get(part, 0.0) for part in inside if part.clique != clique)
+        if len(clique) > 2 and own <= _MIN_WIDER * error**2:
+            continue
+        parts = {number: left.get(Question(clique, number), 0.0) for number in resolutions.of(clique)}
+        seen = sum(value for number, value in parts.items() if number <= looked.resolution)
+        factor = max(own, _MIN_OWN * error**2) / seen if seen > 0 else 0.0
+        for number, value in parts.items():
+            errors[Question(clique, number)] = factor * value if number <= looked.resolution else value
     return errors
+
+
+def _parts_of(question: Question, resolutions: Resolutions) -> list[Question]:
+    """The parts of residuals inside of a marginal that are seen at its resolution."""
+    return [
+        Question(part, number)
+        for part in subsets(question.clique)
+        for number in resolutions.of(part)
+        if number <= resolutions.finest(part, question.resolution)
+    ]

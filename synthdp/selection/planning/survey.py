@@ -19,17 +19,20 @@ from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
 from synthdp.selection.looks import independent_counts, look_at, noise_of_look
 from synthdp.selection.planning.batch_plan import BatchPlan
 from synthdp.selection.planning.expected_loss import ExpectedLoss
-from synthdp.selection.planning.residual_errors import first_errors, later_errors
+from synthdp.selection.planning.residual_errors import expected_parts, first_errors, later_errors
+from synthdp.selection.planning.resolutions import Question, Resolutions
 from synthdp.workload import MAX_DEFAULT_CELLS, MIN_USE, Workload
 
-_RARE = 0.4
-"""How far rare levels count less than others in sums of noise: 0 not at all, 1 as for the first bit of budget."""
+FloatArray = NDArray[np.float64]
+
 _MAX_WANTED = 6
 """Columns of a marginal of the workload up to which it is planned for itself; wider ones as all of their pairs."""
 _MAX_LOOKED = 1 << 25
 """Cells of all marginals that are looked at together: 256 MB."""
 _PAIRS = 1.0
 """What all pairs inside of wider marginals matter together, beside those."""
+_MAX_PAIRS = 2000
+"""Pairs that are looked at again; on tables of more than 64 columns they are not all."""
 _WIDER_GUESS = 0.3
 """What a triple's own residual is taken to be before any look, as a part of its weakest pair's."""
 
@@ -102,48 +105,73 @@ class Survey:
         noise = noise_of_look(len(candidates), rho=rho, unit=self._table.ledger.unit)
         return noise <= self._clarity * self._total
 
-    def first_look(self, rho: Fraction) -> dict[Clique, float]:
-        """Squared errors of independence, by residual: what is wrong with columns, and how much pairs depend."""
+    def first_look(self, rho: Fraction) -> dict[Question, float]:
+        """Squared errors of independence, by part: what is wrong with columns, and how much pairs depend."""
         total = self._total
         shares = one_way_shares(self._table.domain, self._table.released, total=total)
-        self._sizes = {name: _counted(share) for name, share in shares.items()}
-        look = look_at(self._table, self.pairs, independent_counts(self._table, self.pairs), rho=rho)
-        self._note(len(self.pairs), look.stddev)
-        return first_errors(look, self._column_errors(total), total=total)
-
-    def _column_errors(self, total: float) -> dict[Clique, float]:
-        errors = {}
-        for measurement in self._table.released:
-            size = self._sizes[measurement.clique[0]]
-            noise = L1_OF_NOISE**2 * size**2 * (1.0 - 1.0 / size) * float(measurement.variance.mean())
-            errors[measurement.clique] = min(noise, total**2)
+        self._resolutions = Resolutions(self._table.domain, shares, can_merge=self._engine.takes_merged)
+        looks, stddev = self._look(self.pairs, independent_counts(self._table, self.pairs), rho)
+        columns = self._column_errors(total)
+        errors, self._strengths = first_errors(looks, stddev, columns, self._resolutions, total=total)
         return errors
 
-    def promising(self, errors: Mapping[Clique, float], most: int) -> list[Clique]:
-        """Marginals of more than two columns to look at, beside all pairs: those whose pairs depend most."""
-        strengths = {c: [errors.get(pair, 0.0) for pair in combinations(c, 2)] for c in self._wider}
-        chosen = self._within(sorted(self._wider, key=lambda clique: -sum(strengths[clique])))
-        chosen = chosen[: max(most - len(self.pairs), 0)]
-        self._guesses = {clique: _WIDER_GUESS**2 * min(strengths[clique]) for clique in chosen}
-        return sorted(chosen, key=len)
+    def _look(
+        self, candidates: Sequence[Clique], estimates: Iterable[FloatArray], rho: Fraction
+    ) -> tuple[dict[Question, float], float]:
+        """Errors of some estimates, each at the finest resolution that shows more than chance, and their noise."""
+        total, found = self._total, dict[int, dict[Clique, FloatArray]]()
+        for clique, estimate in zip(candidates, estimates, strict=True):
+            number = self._resolutions.clear(clique, total)
+            coarsening = self._resolutions.coarsenings[number]
+            found.setdefault(number, {})[clique] = coarsening.apply(clique, estimate) if coarsening else estimate
+        looks: dict[Question, float] = {}
+        for number, merged in found.items():
+            part = rho * len(merged) / len(candidates)
+            coarsening = self._resolutions.coarsenings[number]
+            look = look_at(self._table, list(merged), list(merged.values()), rho=part, coarsening=coarsening)
+            looks |= {Question(clique, number): error for clique, error in look.errors.items()}
+        self._rounds.append({"looked_at": len(candidates), "stddev_records": round(look.stddev, 3)})
+        return dict(sorted(looks.items(), key=lambda item: len(item[0].clique))), look.stddev
+
+    def _column_errors(self, total: float) -> dict[Question, float]:
+        errors = {}
+        for measurement in self._table.released:
+            clique, before = measurement.clique, 0.0
+            for number in self._resolutions.of(clique):
+                cells = self._resolutions.cells(clique, len(self._resolutions) - 1)
+                noise = cells * self._resolutions.dimensions(clique, number) * float(measurement.variance.mean())
+                seen = min(L1_OF_NOISE**2 * noise, total**2)
+                errors[Question(clique, number)] = max(seen - before, 0.0)
+                before = max(seen, before)
+        return errors
+
+    def promising(self, most: int) -> list[Clique]:
+        """Marginals to look at again: the pairs that depend most, and where there is room wider ones whose pairs do."""
+        total, strengths = self._total, self._strengths
+        pairs = sorted(self.pairs, key=lambda pair: -strengths[pair])[:_MAX_PAIRS]
+        inside = {c: [strengths.get(pair, 0.0) for pair in combinations(c, 2)] for c in self._wider}
+        wider = self._within(sorted(self._wider, key=lambda clique: -sum(inside[clique])))[: max(most - len(pairs), 0)]
+        self._guesses: dict[Question, float] = {}
+        for clique in wider:
+            own = _WIDER_GUESS**2 * min(inside[clique])
+            self._guesses |= expected_parts(clique, own, self._resolutions, total=total)
+        return [*pairs, *sorted(wider, key=len)]
 
     def second_look(
-        self, model: Model, wider: Sequence[Clique], left: Mapping[Clique, float], rho: Fraction, *, doubt: float
-    ) -> dict[Clique, float]:
-        """Squared errors of a model, by residual; ``left`` is what they are expected to be."""
-        candidates = [*self.pairs, *wider]
-        look = look_at(self._table, candidates, [found.values for found in model.marginals(candidates)], rho=rho)
-        self._note(len(candidates), look.stddev)
-        return later_errors(look, left, self._guesses, doubt=doubt)
+        self, model: Model, candidates: Sequence[Clique], left: Mapping[Question, float], rho: Fraction, *, doubt: float
+    ) -> dict[Question, float]:
+        """Squared errors of a model, by part; ``left`` is what they are expected to be."""
+        looks, stddev = self._look(candidates, (found.values for found in model.marginals(candidates)), rho)
+        return later_errors(looks, stddev, {**self._guesses, **left}, self._resolutions, doubt=doubt)
 
-    def measure_batch(self, errors: Mapping[Clique, float], rho: Fraction) -> dict[Clique, float]:
-        """Plan a batch and measure it; the squared error that each residual should be left with."""
+    def measure_batch(self, errors: Mapping[Question, float], rho: Fraction) -> dict[Question, float]:
+        """Plan a batch and measure it; the squared error that each part should be left with."""
         table = self._table
-        loss = ExpectedLoss(self._sizes, self._wanted, errors, l2_squared=table.ledger.unit.marginal_l2_squared)
+        loss = ExpectedLoss(self._resolutions, self._wanted, errors, l2_squared=table.ledger.unit.marginal_l2_squared)
         plan = BatchPlan(table.domain, loss, self._is_allowed)
         batch = plan.split(rho)
-        for clique, part in batch.items():
-            table.measure(clique, rho=part)
+        for (clique, number), part in batch.items():
+            table.measure(clique, rho=part, coarsening=self._resolutions.coarsenings[number])
         self._rounds[-1]["measured"] = len(batch)
         return plan.left()
 
@@ -152,9 +180,6 @@ class Survey:
         return self._engine.can_hold(
             self._table.domain, [*self._constrained, *measured, *cliques], max_cells=self._max_cells
         )
-
-    def _note(self, n_candidates: int, stddev: float) -> None:
-        self._rounds.append({"looked_at": n_candidates, "stddev_records": round(stddev, 3)})
 
     def told(self, model: Model) -> Model:
         """The model, with what was looked at and measured among its findings."""
@@ -176,13 +201,3 @@ def _summed(weights: Iterable[tuple[Clique, float]]) -> dict[Clique, float]:
     for clique, weight in weights:
         sums[clique] = sums.get(clique, 0.0) + weight
     return sums
-
-
-def _counted(shares: NDArray[np.float64]) -> float:
-    """What a column's levels count as in sums of noise, above 1: rare ones count less, as shrinkage keeps them down.
-
-    Where a count varies by its share and is drawn to its prior, the first bit of budget takes off as much
-    error as that of ``sqrt((sum of sqrt(share))^3 / sum of share^1.5)`` equal levels would; with much, all count.
-    """
-    first = np.sqrt(np.sum(np.sqrt(shares)) ** 3 / np.sum(shares**1.5))
-    return max(float(first**_RARE * shares.size ** (1.0 - _RARE)), 1.0)

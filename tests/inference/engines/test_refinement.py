@@ -142,12 +142,11 @@ def test_the_empty_clique_counts_towards_the_total():
 @pytest.mark.parametrize(
     "extra",
     [
-        LinearMeasurement(("a",), np.zeros(2), 1.0, Coarsening({"a": np.array([0, 1, 1, 1, 1])})),
         LinearMeasurement(("a",), np.zeros(4), 1.0),
         LinearMeasurement(("c",), np.zeros(3), 1.0),
         LinearMeasurement(("nowhere",), np.zeros(3), 1.0),
     ],
-    ids=["another merging", "size", "size of a merged attribute", "name"],
+    ids=["size", "size of a merged attribute", "name"],
 )
 def test_measurements_that_do_not_fit_are_refused(extra):
     with pytest.raises(ParameterError):
