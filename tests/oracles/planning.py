@@ -5,6 +5,52 @@ from math import pi, prod, sqrt
 
 import numpy as np
 
+from synthdp.selection.planning.expected_loss import ExpectedLoss
+from synthdp.selection.planning.resolutions import Question
+
+
+class Whole:
+    """What columns of given sizes can be seen at if nothing is merged: one resolution."""
+
+    def __init__(self, sizes):
+        self.sizes = [sizes]
+
+    def __len__(self):
+        return 1
+
+    def of(self, _clique):
+        return [0]
+
+    def finest(self, _clique, _resolution):
+        return 0
+
+    def cells(self, clique, _resolution):
+        return prod(self.sizes[0][name] for name in clique)
+
+    def dimensions(self, clique, _resolution):
+        return prod(self.sizes[0][name] - 1 for name in clique)
+
+    def by_chance(self, _clique, _resolution, _total):
+        return 0.0
+
+    def seen(self, _clique, _resolution):
+        return 1.0
+
+
+def whole(errors):
+    """Errors of residuals as those of their only parts."""
+    return {Question(clique, 0): error for clique, error in errors.items()}
+
+
+def by_clique(found):
+    """The inverse of `whole`, or of a batch."""
+    return {clique: value for (clique, _), value in found.items()}
+
+
+def loss_of(sizes, workload, errors, *, l2_squared):
+    """The expected loss where nothing is merged."""
+    return ExpectedLoss(Whole(sizes), workload, whole(errors), l2_squared=l2_squared)
+
 
 def parts_of(clique):
     return [part for k in range(1, len(clique) + 1) for part in combinations(clique, k)]
@@ -12,8 +58,8 @@ def parts_of(clique):
 
 def precision_of(loss, sizes, measured):
     """For each residual of a loss the sum of rho times its size over theirs, of measured cliques that hold it."""
-    precision = np.zeros(len(loss.residuals))
-    for position, part in enumerate(loss.residuals):
+    precision = np.zeros(len(loss.parts))
+    for position, (part, _) in enumerate(loss.parts):
         for held, rho in measured.items():
             if set(part) <= set(held):
                 precision[position] += rho / prod(sizes[name] for name in held if name not in part)

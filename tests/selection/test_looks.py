@@ -9,16 +9,23 @@ import pytest
 from helpers.private_tables import private_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.planning import parts_of
+from oracles.planning import Whole, by_clique, parts_of, whole
 
 from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.unit import Adjacency
-from synthdp.selection.looks import Look, look_at, noise_of_look
+from synthdp.selection.looks import look_at, noise_of_look
 from synthdp.selection.planning.residual_errors import first_errors, later_errors
 
 NAMES = tuple("abcd")
 ALL = parts_of(NAMES)
 WIDER = [clique for clique in ALL if len(clique) > 1]
+
+
+def later(errors, stddev, left, guesses, *, doubt):
+    """Errors by residual, of columns that are seen at one resolution."""
+    sizes = Whole(dict.fromkeys(NAMES, 5.0))
+    known = {clique: guesses.get(clique, 0.0) + left.get(clique, 0.0) for clique in {**guesses, **left}}
+    return by_clique(later_errors(whole(errors), stddev, whole(known), sizes, doubt=doubt))
 
 
 def residuals(seed):
@@ -37,7 +44,7 @@ def errors_of(squared):
 def test_little_noise_tells_all_residuals_apart(seed):
     truth, wrong = residuals(seed), residuals(seed + 1)
     left = wrong | {clique: truth[clique] for clique in ALL if len(clique) == 1}
-    found = later_errors(Look(errors_of(truth), 1e-6), left, dict.fromkeys(WIDER, 5.0), doubt=0.5)
+    found = later(errors_of(truth), 1e-6, left, dict.fromkeys(WIDER, 5.0), doubt=0.5)
     assert found == pytest.approx(truth, rel=1e-6)
 
 
@@ -47,7 +54,7 @@ def test_much_noise_leaves_what_was_expected(seed):
     expected = residuals(seed)
     guesses = {("a", "b", "c"): 12_345.0}
     noisy = {clique: error + 1e6 for clique, error in errors_of(residuals(seed + 1)).items()}
-    found = later_errors(Look(noisy, 1e12), expected, guesses, doubt=0.5)
+    found = later(noisy, 1e12, expected, guesses, doubt=0.5)
     wanted = {clique: expected[clique] + guesses.get(clique, 0.0) for clique in ALL}
     # The set of four holds the guessed triple, whose guess is not expected of it.
     wanted.pop(NAMES)
@@ -60,7 +67,7 @@ def test_a_look_is_weighed_against_what_was_expected_by_their_precision():
     expected = hypot(30, 40, 120)
     (noisy, stddev, doubt), prior = (300.0, 20.0, 0.25), 0.25 * expected
     error = (noisy / stddev**2 + expected / prior**2) / (1 / stddev**2 + 1 / prior**2)
-    found = later_errors(Look({("a", "b"): noisy}, stddev), left, {}, doubt=doubt)
+    found = later({("a", "b"): noisy}, stddev, left, {}, doubt=doubt)
     assert found["a", "b"] == pytest.approx(error**2 - 50.0**2)
     assert (found["a",], found["b",]) == (900.0, 1600.0)
 
@@ -68,22 +75,25 @@ def test_a_look_is_weighed_against_what_was_expected_by_their_precision():
 def test_pairs_keep_a_little_and_wider_ones_must_be_worth_it():
     left = {("a",): 1e4, ("b",): 1e4, ("c",): 1e4}
     pairs = dict.fromkeys(combinations("abc", 2), 100.0)  # less than what their columns make of it
-    found = later_errors(Look({**pairs, ("a", "b", "c"): 100.0}, 1e-3), left, {}, doubt=0.5)
+    found = later({**pairs, ("a", "b", "c"): 100.0}, 1e-3, left, {}, doubt=0.5)
     assert all(found[pair] == pytest.approx(1e-3 * 1e4, rel=1e-4) for pair in pairs)
     assert ("a", "b", "c") not in found
-    negative = later_errors(Look(dict.fromkeys(pairs, -1e9), 1e-3), left, {}, doubt=0.5)
+    negative = later(dict.fromkeys(pairs, -1e9), 1e-3, left, {}, doubt=0.5)
     assert all(negative[pair] == 0 for pair in pairs)
 
 
 def test_nothing_expected_and_nothing_known_give_numbers():
-    found = later_errors(Look({("a", "b"): 50.0, ("a", "b", "c"): 60.0}, 10.0), {}, {}, doubt=0.5)
+    found = later({("a", "b"): 50.0, ("a", "b", "c"): 60.0}, 10.0, {}, {}, doubt=0.5)
     assert all(np.isfinite(value) and value >= 0 for value in found.values())
 
 
 def test_the_first_look_takes_off_what_columns_err_by():
     columns = {("a",): 300.0**2, ("b",): 400.0**2, ("c",): 0.0}
     errors = {("a", "b"): hypot(500, 1000), ("a", "c"): hypot(300, 50), ("b", "c"): hypot(400, 5000)}
-    found = first_errors(Look(errors, 0.1), columns, total=10_000.0)
+    sizes = Whole(dict.fromkeys("abc", 5.0))
+    parts, strengths = first_errors(whole(errors), 0.1, whole(columns), sizes, total=10_000.0)
+    found = by_clique(parts)
+    assert strengths == {pair: found[pair] for pair in errors}
     assert {clique: found[clique] for clique in columns} == columns
     for pair, truth in ((("a", "b"), 1000.0), (("a", "c"), 50.0), (("b", "c"), 5000.0)):
         assert sqrt(found[pair]) == pytest.approx(truth, rel=0.125)  # the grid's steps

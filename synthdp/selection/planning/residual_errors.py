@@ -100,9 +100,11 @@ def later_errors(
             continue
         parts = {number: left.get(Question(clique, number), 0.0) for number in resolutions.of(clique)}
         seen = sum(value for number, value in parts.items() if number <= looked.resolution)
-        factor = max(own, _MIN_OWN * error**2) / seen if seen > 0 else 0.0
+        own = max(own, _MIN_OWN * error**2)
         for number, value in parts.items():
-            errors[Question(clique, number)] = factor * value if number <= looked.resolution else value
+            errors[Question(clique, number)] = value * own / seen if number <= looked.resolution and seen > 0 else value
+        if seen == 0:
+            errors[looked] = own
     return errors
 
 

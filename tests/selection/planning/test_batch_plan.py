@@ -1,5 +1,6 @@
 """Batches against the best split that is found by trying all subsets of columns, and what they must be."""
 
+from collections import defaultdict
 from fractions import Fraction
 from itertools import combinations
 from math import prod
@@ -8,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.planning import expected_error, parts_of, precision_of
+from oracles.planning import by_clique, expected_error, loss_of, parts_of, precision_of
 
 from synthdp.domain import Domain
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.selection.planning.batch_plan import BatchPlan
 from synthdp.selection.planning.expected_loss import ExpectedLoss
+from synthdp.selection.planning.residual_errors import expected_parts
+from synthdp.selection.planning.resolutions import Question, Resolutions
 
 
 def pairs_and_triples(names):
@@ -36,7 +39,8 @@ def problem(seed, n_columns, *, most_levels=9):
 
 
 def planned(domain, sizes, workload, errors, budget, **arguments):
-    return BatchPlan(domain, ExpectedLoss(sizes, workload, errors, l2_squared=1), **arguments).split(Fraction(budget))
+    plan = BatchPlan(domain, loss_of(sizes, workload, errors, l2_squared=1), **arguments)
+    return by_clique(plan.split(Fraction(budget)))
 
 
 def error_of(batch, sizes, workload, errors):
@@ -58,7 +62,7 @@ def returns_of(batch, cliques, sizes, workload, errors):
 def best_of_all(sizes, workload, errors, budget):
     """The least error that any split among all subsets of columns comes to, by multiplicative updates."""
     cliques = parts_of(tuple(sizes))
-    loss = ExpectedLoss(sizes, workload, errors, l2_squared=1)
+    loss = loss_of(sizes, workload, errors, l2_squared=1)
     told = np.array([precision_of(loss, sizes, {clique: 1.0}) for clique in cliques])
     split = np.full(len(cliques), budget / len(cliques))
     for _ in range(1500):
@@ -104,11 +108,11 @@ def test_all_that_is_measured_returns_alike(seed):
 
 def test_what_is_left_is_that_of_the_batch():
     domain, sizes, workload, errors = problem(3, 4)
-    loss = ExpectedLoss(sizes, workload, errors, l2_squared=1)
+    loss = loss_of(sizes, workload, errors, l2_squared=1)
     plan = BatchPlan(domain, loss)
-    batch = plan.split(Fraction(1, 20))
-    left = plan.left()
-    assert set(left) == set(loss.residuals)
+    batch = by_clique(plan.split(Fraction(1, 20)))
+    left = defaultdict(float, by_clique(plan.left()))
+    assert set(plan.left()) == set(loss.parts)
     error = sum(w * np.sqrt(sum(left[part] for part in parts_of(clique))) for clique, w in workload.items())
     assert error == pytest.approx(error_of(batch, sizes, workload, errors), rel=1e-6)
 
@@ -200,3 +204,42 @@ def test_extreme_budgets_and_errors_are_split_exactly(budget, error):
 def test_one_column():
     batch = planned(Domain(("a",), (7,)), {"a": 7.0}, {("a",): 1.0}, {("a",): 50.0}, "1/7")
     assert batch == {("a",): Fraction(1, 7)}
+
+
+def dependent_pairs(n_levels, *, strength, total=5_000.0):
+    """Columns of equal levels, all pairs of which depend alike, and what is known of their parts."""
+    names = ("a", "b", "c")
+    domain = Domain(names, (n_levels,) * 3)
+    resolutions = Resolutions(domain, {name: np.full(n_levels, 1 / n_levels) for name in names})
+    pairs = list(combinations(names, 2))
+    errors = {}
+    for pair in pairs:
+        errors |= expected_parts(pair, (strength * total) ** 2, resolutions, total=total)
+    return domain, ExpectedLoss(resolutions, dict.fromkeys(pairs, 1.0), errors, l2_squared=1), pairs
+
+
+def test_noise_decides_at_which_resolution_a_pair_is_measured():
+    """Little budget sees a few groups of levels, much all of them; more is never measured more coarsely."""
+    domain, loss, pairs = dependent_pairs(32, strength=0.5)
+    finest = []
+    for budget in (Fraction(1, 10**4), Fraction(1, 100), Fraction(1), Fraction(100)):
+        batch = BatchPlan(domain, loss).split(budget)
+        assert sum(batch.values()) == budget
+        shares = [[float(batch.get(Question(pair, number), 0)) for number in range(4)] for pair in pairs]
+        finest.append(np.average(np.arange(4), weights=np.sum(shares, axis=0)))
+    assert finest[0] == 0
+    assert finest[-1] > 2.9
+    assert finest == sorted(finest)
+
+
+def test_a_resolution_is_as_good_as_the_best_of_all():
+    domain, loss, pairs = dependent_pairs(20, strength=0.3)
+    batch = BatchPlan(domain, loss).split(Fraction(1, 200))
+    error = {}
+    for questions in (list(batch), *([Question(pair, n) for pair in pairs] for n in range(3))):
+        owners, members = loss.told_by(questions)
+        shares = [float(batch.get(q, Fraction(1, 600))) if questions == list(batch) else 1 / 600 for q in questions]
+        ratios = loss.n_cells[members] / np.array([loss.resolutions.cells(*q) for q in questions])[owners]
+        precision = np.bincount(members, np.array(shares)[owners] * ratios, len(loss.parts))
+        error[len(error)] = loss.after(precision)[0]
+    assert error[0] <= 1.005 * min(error[1], error[2], error[3])

@@ -7,15 +7,15 @@ from math import sqrt
 import numpy as np
 import pytest
 from helpers.private_tables import private_table
-from hypothesis import given
-from hypothesis import strategies as st
 
 from synthdp.constraint import Constraint
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
 from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.privacy.events import ScoresEvent
 from synthdp.selection.allocation import measurement_shares
-from synthdp.selection.planning.survey import Survey, _counted
+from synthdp.selection.planning.resolutions import Question
+from synthdp.selection.planning.survey import Survey
 from synthdp.workload import Workload
 
 N_ROWS = 20_000
@@ -56,28 +56,45 @@ def test_the_first_look_sees_what_depends():
     table, survey, rows = precise()
     errors = survey.first_look(Fraction(10**5))
     for i, j in combinations(range(5), 2):
-        truth, found = distance(rows, i, j, chain()[0]), sqrt(errors[f"x{i}", f"x{j}"])
-        assert found == pytest.approx(truth, rel=0.15)
+        truth, found = distance(rows, i, j, chain()[0]), sqrt(errors[Question((f"x{i}", f"x{j}"), 0)])
+        # What chance may have made of a pair is believed whatever the look says.
+        chance = survey._resolutions.by_chance((f"x{i}", f"x{j}"), 0, N_ROWS)
+        assert 0.85 * truth <= found <= 1.15 * sqrt(truth**2 + chance)
     shares = measurement_shares(table.domain, {(name,): 1.0 for name in table.domain.attributes})
     for name, size in zip(table.domain.attributes, table.domain.shape, strict=True):
         residual = size * sqrt(1 - 1 / size) * sqrt(2 / np.pi / (2 * shares[name,]))
-        assert sqrt(errors[name,]) == pytest.approx(residual, rel=0.15)  # levels are not quite equal
+        assert sqrt(errors[Question((name,), 0)]) == pytest.approx(residual, rel=0.15)  # levels are not quite equal
 
 
 def test_wider_marginals_are_those_of_the_strongest_pairs():
     _, survey, _ = precise()
     errors = survey.first_look(Fraction(10**5))
-    assert survey.promising(errors, most=10) == []
-    triples = survey.promising(errors, most=13)
-    assert {frozenset(triple) for triple in triples} == {frozenset(("x0", "x1", other)) for other in ("x2", "x3", "x4")}
-    assert len(survey.promising(errors, most=10**6)) == 10
-    strengths = {pair: errors[pair] for pair in survey.pairs}
+    assert set(survey.promising(10)) == set(survey.pairs)
+    found = survey.promising(13)
+    assert [len(clique) for clique in found] == [2] * 10 + [3] * 3
+    triples = {frozenset(triple) for triple in found[10:]}
+    assert triples == {frozenset(("x0", "x1", other)) for other in ("x2", "x3", "x4")}
+    assert len(survey.promising(10**6)) == 20
     model = LayeredConsistencyEstimator().estimate(survey._table.domain, survey._table.released)
-    wider = survey.promising(errors, most=13)
-    seen = survey.second_look(model, wider, errors, Fraction(10**5), doubt=0.5)
-    assert {c for c in seen if len(c) == 2} == set(strengths)
+    seen = survey.second_look(model, survey.promising(13), errors, Fraction(10**5), doubt=0.5)
+    assert {part for part in seen if len(part.clique) == 2} == {Question(pair, 0) for pair in survey.pairs}
     # The model knows columns only, so it errs on pairs by what the first look saw.
-    assert sqrt(seen["x0", "x1"]) == pytest.approx(sqrt(strengths["x0", "x1"]), rel=0.15)
+    strongest = Question(("x0", "x1"), 0)
+    assert sqrt(seen[strongest]) == pytest.approx(sqrt(errors[strongest]), rel=0.15)
+
+
+def test_of_many_pairs_those_that_depend_most_are_looked_at_again(monkeypatch):
+    monkeypatch.setattr("synthdp.selection.planning.survey._MAX_PAIRS", 2)
+    table, survey, _ = precise()
+    errors = survey.first_look(Fraction(10**5))
+    found = survey.promising(3)
+    assert found[:2] == [("x0", "x1"), ("x2", "x3")]
+    assert len(found) == 3
+    model = LayeredConsistencyEstimator().estimate(table.domain, table.released)
+    seen = survey.second_look(model, found, errors, Fraction(10**5), doubt=0.5)
+    assert table.ledger.events[-1].n_candidates == 3
+    other = Question(("x0", "x4"), 0)
+    assert seen[other] == errors[other]  # nothing new is known of it
 
 
 def test_a_look_is_clear_if_its_noise_is_small_beside_the_records():
@@ -96,7 +113,8 @@ def test_a_batch_spends_its_share_and_is_told(rho):
     spent, n_released = table.ledger.spent, len(table.released)
     left = survey.measure_batch(errors, rho)
     assert table.ledger.spent - spent == rho
-    assert left["x0", "x1"] < 0.5 * errors["x0", "x1"]
+    strongest = Question(("x0", "x1"), 0)
+    assert left[strongest] < 0.5 * errors[strongest]
     model = survey.told(LayeredConsistencyEstimator().estimate(table.domain, table.released))
     (found,) = model.findings["rounds"]
     assert found["looked_at"] == 10
@@ -114,6 +132,48 @@ def test_a_batch_leaves_room_for_constraints_and_for_what_was_measured():
     assert JunctionTree.covering(table.domain, [*measured, ring.clique]).n_cells() <= 60
 
 
+def fine(n_rows=20_000, seed=0):
+    """Two columns of 40 levels that follow each other closely, and one of two levels that follows both."""
+    rng = np.random.default_rng(seed)
+    x0 = np.clip(rng.normal(20, 8, n_rows), 0, 39).astype(np.uint8)
+    x1 = np.clip(x0 + rng.normal(0, 3, n_rows), 0, 39).astype(np.uint8)
+    return (40, 40, 2), (x0, x1, (x0 > 20).astype(np.uint8))
+
+
+def looked_and_measured(n_rows, *, rho, engine=None):
+    shape, rows = fine(n_rows)
+    table = private_table(shape, n_rows, rows=rows, epsilon=1e7)
+    survey = survey_of(table, engine=engine)
+    survey.measure_columns(Fraction(1))
+    errors = survey.first_look(Fraction(1, 10))
+    spent = table.ledger.spent
+    survey.measure_batch(errors, rho)
+    assert table.ledger.spent - spent == rho
+    looks = [event for event in table.ledger.events if isinstance(event, ScoresEvent)]
+    assert sum(event.rho for event in looks) == Fraction(1, 10)
+    assert sum(event.n_candidates for event in looks) == 3
+    assert len({event.stddev for event in looks}) == 1  # all pairs are looked at equally well
+    return errors, looks, [m for m in table.released if len(m.clique) > 1]
+
+
+def test_few_records_are_looked_at_and_measured_over_merged_levels():
+    _, looks, few = looked_and_measured(500, rho=Fraction(1, 100))
+    assert len(looks) > 1  # a pair with two levels is looked at more finely
+    assert any(measurement.groups for measurement in few)
+    merged = [m for m in few if set(m.clique) == {"x0", "x1"}]
+    assert merged
+    assert all(m.values.size <= 16 * 16 for m in merged)
+    _, looks, many = looked_and_measured(200_000, rho=Fraction(10))
+    assert len(looks) == 1
+    assert any(m.values.size == 1600 for m in many)
+
+
+def test_engines_that_do_not_take_merged_levels_get_none():
+    _, looks, few = looked_and_measured(500, rho=Fraction(1, 100), engine=GraphicalModelEstimator())
+    assert len(looks) == 1
+    assert not any(measurement.groups for measurement in few)
+
+
 def test_columns_that_no_marginal_asks_for_are_measured_a_little():
     shape, rows = chain()
     table = private_table(shape, N_ROWS, rows=rows, epsilon=1e3)
@@ -124,12 +184,3 @@ def test_columns_that_no_marginal_asks_for_are_measured_a_little():
     errors = survey.first_look(Fraction(1))
     survey.measure_batch(errors, Fraction(1))
     assert ("x0", "x1") in {measurement.clique for measurement in table.released}
-
-
-@given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=30))
-def test_rare_levels_count_less_and_equal_ones_in_full(weights):
-    shares = np.array(weights) / sum(weights)
-    assert 1.0 <= _counted(shares) <= shares.size * (1 + 1e-9)
-    assert _counted(np.full(shares.size, 1 / shares.size)) == pytest.approx(shares.size)
-    rarer = np.append(shares, 1e-9)
-    assert _counted(rarer / rarer.sum()) < _counted(np.append(shares, shares.max()) / (1 + shares.max()))
