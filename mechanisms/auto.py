@@ -94,7 +94,7 @@ class Auto(Mechanism):
         report("selecting and measuring", 0, 1)
         survey.measure_columns(budget * Fraction(self.one_way_share))
         if not survey.is_clear(survey.pairs, look):
-            survey.measure_columns(table.ledger.remaining)
+            survey.measure_only_columns()
             return survey.told(fit(table.released))
         errors = survey.first_look(look)
         candidates = survey.promising(self.max_candidates)

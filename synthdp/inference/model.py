@@ -71,6 +71,8 @@ class Model(ABC):
         self._status = status
         self.findings: dict[str, object] = {}
         """What else a recipe found, from released values; plain JSON values for the certificate."""
+        self.cautions: list[str] = []
+        """What a recipe left out, from released values and public facts: sentences for the certificate and stderr."""
 
     @property
     def domain(self) -> Domain:

@@ -131,8 +131,10 @@ def _fit_status(model: Model | None) -> dict[str, object]:
 
 
 def fit_cautions(model: Model | None) -> list[str]:
-    """What users should know of a fit that did not end as its engine's do; none if it did."""
-    return [model.status.caution] if model is not None and model.status.caution else []
+    """What users should know of a fit that did not end as its engine's do, and of what its recipe left out."""
+    if model is None:
+        return []
+    return [*([model.status.caution] if model.status.caution else []), *model.cautions]
 
 
 def unfinished_facts() -> dict[str, object]:

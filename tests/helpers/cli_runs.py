@@ -20,7 +20,7 @@ FIELDS = [
 ]
 SCHEMA = {"fields": FIELDS}
 HEADER = "town,age,code\n"
-ROWS = f"A,30,01\nB,40,02\n{CANARY},50,\nA,7,01\n" * 50
+ROWS = f"A,30,01\nB,40,02\n{CANARY},50,\nA,7,01\n" * 800
 
 
 @dataclass(frozen=True)

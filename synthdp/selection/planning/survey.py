@@ -35,6 +35,14 @@ _MAX_PAIRS = 2000
 """Pairs that are looked at again; on tables of more than 64 columns they are not all."""
 _WIDER_GUESS = 0.3
 """What a triple's own residual is taken to be before any look, as a part of its weakest pair's."""
+_ONLY_COLUMNS = (
+    "only single columns were measured: noise would hide how columns depend on each other, so that in the synthetic "
+    "table they are independent; more epsilon or records, or a workload of fewer columns, would show more"
+)
+_NARROWED = (
+    f"workload: marginals of more than {_MAX_WANTED} columns were planned for as all pairs of their columns; "
+    "ask for narrower ones to have them measured whole"
+)
 
 
 @final
@@ -69,8 +77,12 @@ class Survey:
         wanted = _narrowed(workload)
         self._wanted = dict.fromkeys(self._uses, MIN_USE * max(wanted.values())) | wanted
         closure = sorted(Workload(wanted).downward_closure(), key=table.domain.size)
-        self.pairs: list[Clique] = self._within([clique for clique in closure if len(clique) == 2])
+        asked = [clique for clique in closure if len(clique) == 2]
+        self.pairs: list[Clique] = self._within(asked)
         """All pairs of columns that some marginal of the workload holds, but for those too large to look at."""
+        self._cautions = [_too_large(asked[len(self.pairs) :])] if len(self.pairs) < len(asked) else []
+        if any(len(clique) > _MAX_WANTED for clique in workload.weights):
+            self._cautions.append(_NARROWED)
         self._wider = [clique for clique in closure if len(clique) > 2]
         self._weigh_pairs()
         self._rounds: list[dict[str, object]] = []
@@ -104,6 +116,12 @@ class Survey:
             return False
         noise = noise_of_look(len(candidates), rho=rho, unit=self._table.ledger.unit)
         return noise <= self._clarity * self._total
+
+    def measure_only_columns(self) -> None:
+        """Measure the columns with all that is left, and say so."""
+        self.measure_columns(self._table.ledger.remaining)
+        if self.pairs:
+            self._cautions.append(_ONLY_COLUMNS)
 
     def first_look(self, rho: Fraction) -> dict[Question, float]:
         """Squared errors of independence, by part: what is wrong with columns, and how much pairs depend."""
@@ -182,8 +200,9 @@ class Survey:
         )
 
     def told(self, model: Model) -> Model:
-        """The model, with what was looked at and measured among its findings."""
+        """The model, with what was looked at and measured among its findings, and what was left out as cautions."""
         model.findings["rounds"] = self._rounds
+        model.cautions += self._cautions
         return model
 
 
@@ -201,3 +220,13 @@ def _summed(weights: Iterable[tuple[Clique, float]]) -> dict[Clique, float]:
     for clique, weight in weights:
         sums[clique] = sums.get(clique, 0.0) + weight
     return sums
+
+
+def _too_large(pairs: Sequence[Clique]) -> str:
+    """What is said of pairs that are not looked at."""
+    named = ", ".join(" and ".join(map(repr, pair)) for pair in pairs[-3:])
+    more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+    return (
+        f"pairs of columns with too many cells together were not measured: {named}{more}; "
+        "in the synthetic table they depend on each other only by way of other columns; give them fewer levels or bins"
+    )
