@@ -25,7 +25,7 @@ from mechanisms import DATA_SETS, DELTA, EPSILONS, FILES, loaded, mean_error
 from synthdp.cliques import all_k_way
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
-from synthdp.selection.planning import batch_plan, dependence, survey
+from synthdp.selection.planning import batch_plan, dependence, resolutions, survey
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
@@ -37,7 +37,11 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, obj
     "second look at pairs only": ({"max_candidates": 1}, "layered-consistency", []),
     "one batch": ({"first_share": 0.99}, "layered-consistency", []),
     "no wide cliques": ({}, "layered-consistency", [(batch_plan, "_MAX_COLUMNS", 3)]),
-    "all levels count alike": ({}, "layered-consistency", [(survey, "_RARE", 0.0)]),
+    "no levels merged": ({}, "layered-consistency", [(resolutions, "_MOST_GROUPS", ())]),
+    "looks tell all levels apart": ({}, "layered-consistency", [(resolutions, "_BLUR", 1e9)]),
+    "all levels count alike": ({}, "layered-consistency", [(resolutions, "_RARE", 0.0)]),
+    "a short search for cliques": ({}, "layered-consistency", [(batch_plan, "_MAX_ROUNDS", 8)]),
+    "pairs only as parts of triples": ({}, "layered-consistency", [(survey, "_PAIRS", 0.0)]),
     "no belief before looking": ({}, "layered-consistency", [(dependence, "_OLD_LOOKS", 1e-6)]),
     "measured however useless": ({}, "layered-consistency", [(batch_plan, "_USEFUL", 1e-9)]),
     "bounded by a junction tree": ({}, "graphical-model", []),

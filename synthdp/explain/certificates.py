@@ -141,11 +141,16 @@ def _finding(name: str, found: Any) -> str:
         unknown = f" ({len(found) - len(numbers)} unknown)" if 0 < len(numbers) < len(found) else ""
         return f"{about} of {len(found)} marginals: {span}{unknown}; --json lists them"
     if name == "rounds" and isinstance(found, list):
-        told = (f"{each['looked_at']} marginals looked at, then {each['measured']} measured" for each in found)
-        return "; ".join(told) or "none: columns only, where no more is asked for or noise would hide it"
+        return "; ".join(map(_round, found)) or "none: columns only, where no more is asked for or noise would hide it"
     if isinstance(found, list | dict):
         return f"{len(found)} entries; --json lists them"
     return str(found)[:_MAX_WIDTH]
+
+
+def _round(found: Mapping[str, Any]) -> str:
+    merged = found.get("over_merged_levels")
+    coarse = f", {merged} of them over merged levels" if merged else ""
+    return f"{found['looked_at']} marginals looked at, then {found['measured']} measured{coarse}"
 
 
 def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:

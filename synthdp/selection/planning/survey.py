@@ -190,7 +190,8 @@ class Survey:
         batch = plan.split(rho)
         for (clique, number), part in batch.items():
             table.measure(clique, rho=part, coarsening=self._resolutions.coarsenings[number])
-        self._rounds[-1]["measured"] = len(batch)
+        merged = sum(number < len(self._resolutions) - 1 for _, number in batch)
+        self._rounds[-1] |= {"measured": len(batch), "over_merged_levels": merged}
         return plan.left()
 
     def _is_allowed(self, cliques: Sequence[Clique]) -> bool:
