@@ -1,5 +1,8 @@
 """Domains: names and sizes."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -32,6 +35,22 @@ def test_domains_are_values():
     assert Domain(["a"], [2]) == Domain(("a",), (2,))  # type: ignore[arg-type]
     assert hash(Domain.from_sizes({"a": 2})) == hash(Domain(("a",), (2,)))
     assert Domain(("a", "b"), (2, 3)) != Domain(("b", "a"), (3, 2))
+
+
+@pytest.mark.parametrize("again", [lambda d: pickle.loads(pickle.dumps(d)), copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("asked", [False, True])
+def test_copies_are_the_same_value_whether_or_not_places_were_asked_for(again, asked):
+    domain = Domain(("a", "b", "c"), (2, 3, 5))
+    if asked:
+        assert domain.index("c") == 2
+    copied = again(domain)
+    assert copied == domain == Domain(("a", "b", "c"), (2, 3, 5))
+    assert hash(copied) == hash(domain)
+    assert repr(copied) == "Domain(attributes=('a', 'b', 'c'), shape=(2, 3, 5))"
+    assert [copied.index(name) for name in "cab"] == [2, 0, 1]
+    assert copied.project(("c", "a")).index("a") == 1
+    with pytest.raises(ParameterError, match="'z' is not in the domain"):
+        copied.index("z")
 
 
 def test_sizes_may_be_numpy_integers_and_are_kept_as_plain_ones():

@@ -58,6 +58,37 @@ def test_coarsening_sums_the_cells_of_each_group(coarsening, order, k, whole):
     measurement.check_fits(coarsening.domain(DOMAIN))
 
 
+@settings(deadline=None)
+@given(coarsenings(), st.permutations(DOMAIN.attributes), st.integers(0, 3), st.booleans())
+def test_spreading_gives_each_cell_what_it_is_merged_into(coarsening, order, k, whole):
+    clique = tuple(order[:k])
+    shape, merged_shape = DOMAIN.project(clique).shape, coarsening.domain(DOMAIN).project(clique).shape
+    rng = np.random.default_rng(2)
+    values = np.asarray(rng.integers(-5, 50, merged_shape) if whole else rng.normal(size=merged_shape))
+    spread = coarsening.spread(clique, values)
+    assert (spread.shape, spread.dtype) == (shape, values.dtype)
+    for cell in np.ndindex(shape):
+        names = zip(clique, cell, strict=True)
+        home = tuple(int(coarsening.groups[n][level]) if n in coarsening.groups else level for n, level in names)
+        assert spread[cell] == values[home]
+    # Shared out evenly it sums up to what it was; and it is the transpose of summing.
+    cells_each = coarsened_by_hand(coarsening, clique, np.ones(shape))
+    np.testing.assert_allclose(coarsening.apply(clique, spread / coarsening.spread(clique, cells_each)), values)
+    other = np.asarray(rng.normal(size=shape))
+    assert np.sum(coarsening.apply(clique, other) * values) == pytest.approx(np.sum(other * spread))
+
+
+def test_the_groups_of_a_measurement_are_those_of_its_own_attributes():
+    a, c = np.array([0, 1, 1, 0]), np.array([0, 0])
+    coarsening = Coarsening({"c": c, "a": a})
+    measurement = LinearMeasurement(("b", "a"), np.zeros((3, 2)), 1.0, coarsening)
+    assert {name: groups.tolist() for name, groups in measurement.groups.items()} == {"a": a.tolist()}
+    assert list(LinearMeasurement(("a", "c"), np.zeros((2, 1)), 1.0, coarsening).groups) == ["a", "c"]
+    assert LinearMeasurement(("b",), np.zeros(3), 1.0, coarsening).groups == {}
+    assert LinearMeasurement((), np.array(1.0), 1.0, coarsening).groups == {}
+    assert LinearMeasurement(("a",), np.zeros(4), 1.0).groups == {}
+
+
 def test_the_empty_clique_can_be_coarsened():
     measurement = LinearMeasurement((), np.array(7.0), 2.0).coarsened(Coarsening({"a": np.array([0, 0, 1, 1])}))
     assert float(measurement.values) == 7.0
