@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
 @final
 class NoisyTables:
-    """Measurements by the merging of levels that they share, coarse to fine; those of all levels are the last.
+    """What measurements say, each of its own merging of levels; ``len`` is above all numbers of `told`.
 
     Parameters
     ----------
@@ -60,24 +60,29 @@ class NoisyTables:
             if home is None:
                 families.append(home := _Family())
             home.add(measurement)
-        families.sort(key=_Family.fineness)
-        self._told = [_Estimates(family, domain, cliques, total=total, max_whole=max_whole) for family in families]
+        self._families = [_Estimates(family, domain, cliques, total=total, max_whole=max_whole) for family in families]
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._families) + 1
 
     def told(self, clique: Clique) -> dict[int, Told]:
-        """What is told of a clique, by the number of the merging; equal ones are averaged, under the last number."""
-        found: dict[int, Told] = {}
-        for number, family in enumerate(self._told):
-            told = family.of(clique)
-            if told is None:
+        """What is told of a clique, by number: merged levels from coarse to fine, and all levels as the last number.
+
+        What is told over equal mergings is averaged.
+        """
+        found: list[Told] = []
+        for family in self._families:
+            if (told := family.of(clique)) is None:
                 continue
-            for other, known in list(found.items()):
+            for place, known in enumerate(found):
                 if _alike(clique, known.coarsening.groups, told.coarsening.groups):
-                    told = _averaged(found.pop(other), told)
-            found[number] = told
-        return found
+                    found[place] = _averaged(known, told)
+                    break
+            else:
+                found.append(told)
+        merged = [told for told in found if told.coarsening.groups.keys() & set(clique)]
+        whole = {len(self) - 1: told for told in found if not told.coarsening.groups.keys() & set(clique)}
+        return dict(enumerate(sorted(merged, key=lambda told: told.counts.size))) | whole
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,6 @@ class _Family:
         self.attributes.update(measurement.clique)
         self.merged.update(measurement.groups)
         self.measurements.append(LinearMeasurement(measurement.clique, measurement.values, measurement.stddev))
-
-    def fineness(self) -> float:
-        """The mean number of groups of merged attributes; without any, no merging is finer."""
-        return float(np.mean([groups.max() + 1 for groups in self.merged.values()])) if self.merged else np.inf
 
 
 @final
