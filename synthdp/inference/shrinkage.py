@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
 from synthdp.inference.arrays import Array
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import Coarsening, LinearMeasurement
 
 _MIN_SHARE = 1e-3
 """Spread evenly over the levels: noise may hide a level, so that none has prior probability 0."""
@@ -242,3 +242,34 @@ def raked(start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: f
             break
     left = float(table.sum())
     return np.asarray(table / left) if left > 0 else start
+
+
+def shares_of_groups(
+    clique: Clique, coarsening: Coarsening, counts: Array, prior: Array, wanted: Mapping[tuple[int, ...], Array]
+) -> Array:
+    """The share that each cell has of its group: the prior's, brought to agree with smaller tables.
+
+    Parameters
+    ----------
+    clique
+        Attributes, one an axis of the prior.
+    coarsening
+        Which levels are merged.
+    counts
+        Of the groups; where they are below a thousandth of the prior's, that stands for them.
+    prior
+        Expected counts of the cells; 0 marks impossible ones.
+    wanted
+        For some axes, ascending, the distribution there; if empty, the shares are the prior's.
+    """
+    merged = coarsening.apply(clique, prior)
+    counts = np.maximum(counts, _MIN_SHARE * merged)
+    for _ in range(_MAX_RAKING if wanted else 0):
+        scaled = prior * coarsening.spread(clique, _ratio(counts, merged))
+        prior = raked(scaled / scaled.sum(), wanted, tolerance=_RAKING_TOLERANCE, max_rounds=1)
+        merged = coarsening.apply(clique, prior)
+    return _ratio(prior, coarsening.spread(clique, merged))
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    return np.asarray(np.divide(above, below, out=np.zeros_like(below), where=below > 0))

@@ -18,9 +18,10 @@ from synthdp.inference.shrinkage import (
     one_way_shares,
     posterior,
     raked,
+    shares_of_groups,
     shrunk,
 )
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import Coarsening, LinearMeasurement
 
 
 def product(shares):
@@ -206,3 +207,44 @@ def test_raking_to_what_the_start_rules_out_gives_the_start():
     start = np.array([[0.4, 0.6], [0.0, 0.0]])
     for wanted in ({(0,): np.array([0.0, 1.0])}, {(0,): np.array([1.0, 0.0]), (1,): np.array([0.0, 0.0])}):
         np.testing.assert_array_equal(raked(start, wanted, tolerance=1e-6, max_rounds=10), start)
+
+
+GROUPS = Coarsening({"a": np.array([0, 1, 1, 0]), "b": np.array([0, 0, 1])})
+
+
+def test_shares_of_groups_are_the_prior_s_where_nothing_smaller_is_known():
+    rng = np.random.default_rng(0)
+    prior, counts = rng.uniform(1, 5, (4, 3)), rng.normal(0, 5, (2, 2))
+    prior[2, :2] = prior[0] = prior[3] = 0.0
+    shares = shares_of_groups(("a", "b"), GROUPS, counts, prior, {})
+    sums = np.add.reduceat(prior[1:3].sum(axis=0), [0, 2])[[0, 0, 1]]
+    np.testing.assert_allclose(shares[1:3], prior[1:3] / sums)
+    assert (shares[[0, 3]] == 0).all()
+
+
+@pytest.mark.parametrize("impossible", [0.0, 0.4])
+def test_shares_of_groups_agree_with_groups_and_smaller_tables(impossible):
+    """Where some table has all of these counts, it is the nearest to the prior of those that do."""
+    clique = ("a", "b")
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        possible = (rng.random((4, 3)) >= impossible) | (np.add.outer(np.arange(4), np.arange(3)) % 3 == 0)
+        prior, truth = (np.where(possible, rng.uniform(1, 5, (4, 3)), 0.0) for _ in range(2))
+        counts = GROUPS.apply(clique, truth)
+        wanted = {(0,): truth.sum(axis=1) / truth.sum(), (1,): truth.sum(axis=0) / truth.sum()}
+        shares = shares_of_groups(clique, GROUPS, counts, prior, wanted)
+        np.testing.assert_allclose(GROUPS.apply(clique, shares), counts > 0)
+        found = shares * GROUPS.spread(clique, counts)
+        for (axis,), target in wanted.items():
+            np.testing.assert_allclose(found.sum(axis=1 - axis), target * truth.sum(), atol=0.02 * truth.sum())
+        # Nearest in relative entropy: the logarithm of what the prior is scaled by is a sum over groups and levels.
+        features = np.hstack(
+            [
+                np.kron(np.eye(4), np.ones((3, 1))),
+                np.kron(np.ones((4, 1)), np.eye(3)),
+                np.eye(4)[GROUPS.spread(clique, np.arange(4).reshape(2, 2)).ravel()],
+            ]
+        )[possible.ravel()]
+        scaled = np.log(found[possible] / prior[possible])
+        fit = features @ np.linalg.lstsq(features, scaled, rcond=None)[0]
+        np.testing.assert_allclose(fit, scaled, atol=1e-6)

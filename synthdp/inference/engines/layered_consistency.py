@@ -39,6 +39,7 @@ from synthdp.inference.shrinkage import (
     one_way_shares,
     posterior,
     raked,
+    shares_of_groups,
     unmeasured_variance,
 )
 from synthdp.measurement import LinearMeasurement, estimate_total
@@ -206,10 +207,7 @@ class _Layers:
             priors = {clique: self._prior(clique) for clique in layer}
             for clique, (counts, _) in self._posteriors(priors).items():
                 start = np.where(self._masks[clique], np.maximum(counts, _MIN_SHARE * priors[clique]), 0.0)
-                wanted = {}
-                for part in self._inside(clique):
-                    axes = tuple(clique.index(name) for name in part)
-                    wanted[axes] = self.tables[part] / self.tables[part].sum()
+                wanted = self._wanted(clique)
                 shares = raked(start / start.sum(), wanted, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
                 self.tables[clique] = self._total * shares
 
@@ -249,10 +247,19 @@ class _Layers:
                 # What no smaller table knows has this share of a cell's noise, and the rest is settled.
                 variance = variance * prod(1.0 - 1.0 / size for size in counts.shape if size > 1)  # noqa: PLW2901
                 counts, variance = posterior(counts, variance, merged[clique], _factor(scales[clique], pooled))  # noqa: PLW2901
-            whole = coarsening.spread(clique, merged[clique])
-            share = np.divide(priors[clique], whole, out=np.zeros_like(whole), where=whole > 0)
+            # A pair's prior without constraints is a product: what scales groups leaves the shares inside of them.
+            settled = not coarsening.groups or (len(clique) == 2 and self._masks[clique].all())
+            wanted = {} if settled else self._wanted(clique)
+            share = shares_of_groups(clique, coarsening, counts, priors[clique], wanted)
             found[clique] = share * coarsening.spread(clique, counts), share * coarsening.spread(clique, variance)
         return found
+
+    def _wanted(self, clique: Clique) -> dict[tuple[int, ...], Array]:
+        """By axes the distributions that the largest tables inside of a clique have, of a pair its columns' ones."""
+        if len(clique) == 2:
+            return {(axis,): self._shares[name] for axis, name in enumerate(clique)}
+        inside = {part: self.tables[part] for part in self._inside(clique)}
+        return {tuple(map(clique.index, part)): table / table.sum() for part, table in inside.items()}
 
     def _prior(self, clique: Clique) -> Array:
         smaller = {part: self.tables[part] for part in self._inside(clique)} if len(clique) > 2 else {}
