@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model, Progress
@@ -33,21 +32,22 @@ def estimate_refined(
     their noisy one-way counts (negative ones as 0; evenly if none is positive): released values,
     never the records. Else engines that take merged levels get the measurements as they are. For
     others, levels that any measurement merges are merged in all of them; if they are merged in
-    several ways, all that are merged are spread over their levels before the fit, by the same counts.
-
-    Raises
-    ------
-    ParameterError
-        If levels are merged in one way, and a constraint treats them differently.
+    several ways, or a constraint tells them apart, all measurements of merged levels are spread over
+    their levels before the fit, by the same counts.
     """
     for measurement in measurements:
         measurement.check_fits(domain)
+    for constraint in constraints:
+        constraint.check_fits(domain)
     if not any(measurement.groups for measurement in measurements):
         measurements = [LinearMeasurement(m.clique, m.values, m.stddev) if m.coarsening else m for m in measurements]
         return engine.estimate(domain, measurements, constraints=constraints, progress=progress)
     groups = _common_groups(measurements)
     if groups is not None and not (engine.takes_merged and _tell_apart(measurements, groups)):
-        return _refined(engine, domain, measurements, Coarsening(groups), constraints, progress)
+        coarsening = Coarsening(groups)
+        kept = [merged for constraint in constraints if (merged := _merged_constraint(constraint, coarsening))]
+        if len(kept) == len(constraints):
+            return _refined(engine, domain, measurements, coarsening, kept, progress)
     if not engine.takes_merged:
         measurements = [_spread(measurement, measurements) for measurement in measurements]
     return engine.estimate(domain, measurements, constraints=constraints, progress=progress)
@@ -77,11 +77,10 @@ def _refined(
     constraints: Sequence[Constraint],
     progress: Progress | None,
 ) -> Model:
-    """A model over merged levels, refined to all of them."""
+    """A model over merged levels, as the constraints are, refined to all of them."""
     merged = [_merged(measurement, coarsening) for measurement in measurements]
-    kept = [_merged_constraint(constraint, coarsening) for constraint in constraints]
     engine = engine.over_merged(domain, coarsening)
-    coarse = engine.estimate(coarsening.domain(domain), merged, constraints=kept, progress=progress)
+    coarse = engine.estimate(coarsening.domain(domain), merged, constraints=constraints, progress=progress)
     shares = {name: _shares(name, merging, measurements) for name, merging in coarsening.groups.items()}
     return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
 
@@ -109,18 +108,13 @@ def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMea
     return plain.coarsened(rest) if rest.groups.keys() & set(measurement.clique) else plain
 
 
-def _merged_constraint(constraint: Constraint, coarsening: Coarsening) -> Constraint:
-    """The constraint over merged levels; it must not tell apart levels that are merged."""
-    allowed = constraint.allowed
-    for axis, name in enumerate(constraint.clique):
-        if name in coarsening.groups:
-            groups = coarsening.groups[name]
-            _, first = np.unique(groups, return_index=True)
-            merged = np.take(allowed, first, axis=axis)
-            if not np.array_equal(np.take(merged, groups, axis=axis), allowed):
-                raise ParameterError(f"constraint on {constraint.clique}: it tells apart merged levels of {name!r}")
-            allowed = merged
-    return Constraint(constraint.clique, allowed)
+def _merged_constraint(constraint: Constraint, coarsening: Coarsening) -> Constraint | None:
+    """The constraint over merged levels; None if it tells apart levels that are merged."""
+    clique, allowed = constraint.clique, constraint.allowed.astype(np.int64)
+    merged = np.minimum(coarsening.apply(clique, allowed), 1)
+    if not np.array_equal(coarsening.spread(clique, merged), allowed):
+        return None
+    return Constraint(clique, merged.astype(np.bool_))
 
 
 def _shares(name: str, groups: NDArray[np.int64], measurements: Sequence[LinearMeasurement]) -> Array:

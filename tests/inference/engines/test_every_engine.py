@@ -15,6 +15,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.engines.auto import AutoEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.estimator import check_problem
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
@@ -202,6 +203,46 @@ def test_slices_may_cut_through_merged_levels(engine, joint):
     assert np.abs(shares_of(completed, ("c",)) - expected / expected.sum()).sum() / 2 < 0.05
 
 
+ONE_WAY, OTHER_WAY = Coarsening({"a": np.array([0, 1, 1])}), Coarsening({"a": np.array([1, 1, 0])})
+
+
+def merged(measurement, coarsening):
+    values = coarsening.apply(measurement.clique, measurement.values)
+    return LinearMeasurement(measurement.clique, values, measurement.stddev, coarsening)
+
+
+def test_merged_measurements_are_refused_by_engines_that_do_not_take_them(engine, joint):
+    assert engine.takes_merged == (engine.name in ("auto", "layered-consistency"))
+    plain, pair = measured(joint, [("a",), ("b", "a")], stddev=2.0)
+    given = [plain, merged(pair, ONE_WAY)]
+    if not engine.takes_merged:
+        with pytest.raises(
+            ParameterError, match=r"measurement of \('b', 'a'\): levels are merged; use estimate_refined"
+        ):
+            engine.estimate(DOMAIN, given)
+        return
+    model = engine.estimate(DOMAIN, given)
+    assert not isinstance(model, RefinedModel)
+    expected = ONE_WAY.apply(("b", "a"), marginal_of(joint, DOMAIN, ("b", "a")))
+    found = ONE_WAY.apply(("b", "a"), model.marginal(("b", "a")).values)
+    assert np.abs(found - expected).sum() / 2 < 0.01 * model.total
+
+
+def test_pairs_merged_in_several_ways_are_explained_each_in_its_own(engine, joint):
+    columns, pairs = ([("a",), ("b",), ("c",)], [("a", "b"), ("c", "a")])
+    plain = measured(joint, [*columns, *pairs], stddev=2.0)
+    mergings = dict(zip(pairs, (ONE_WAY, OTHER_WAY), strict=True))
+    model = estimate_refined(
+        engine, DOMAIN, [merged(m, mergings[m.clique]) if m.clique in mergings else m for m in plain]
+    )
+    assert not isinstance(model, RefinedModel)
+    for clique in [*columns, *pairs]:
+        coarsening = mergings.get(clique, Coarsening({}))
+        exact, found = marginal_of(joint, DOMAIN, clique), model.marginal(clique).values
+        error = np.abs(coarsening.apply(clique, found) - coarsening.apply(clique, exact)).sum() / 2
+        assert error < 0.03 * model.total
+
+
 def test_partial_rows_and_slices_without_sense_are_refused(engine, fitted):
     model = fitted(engine, "tree")
     zero = np.zeros(1, dtype=int)
@@ -233,3 +274,28 @@ def test_auto_takes_the_exact_engine_while_it_fits_and_says_so(joint):
     approximate = AutoEstimator(max_cells=10).estimate(DOMAIN, measurements)
     assert approximate.choice.startswith("layered-consistency: the junction tree has ")
     assert "more than the 10 that are allowed" in approximate.choice
+
+
+def test_auto_takes_the_layered_engine_where_levels_are_merged_and_says_so(joint):
+    plain = measured(joint, PROBLEMS["tree"], stddev=2.0)
+    mixed = [*plain, merged(plain[0], ONE_WAY)]
+    chosen, reason = AutoEstimator().choose(DOMAIN, mixed)
+    assert chosen.name == "layered-consistency"
+    assert reason == "layered-consistency: levels are merged in some of the measurements"
+    assert AutoEstimator().estimate(DOMAIN, mixed).choice == reason
+    # A merging of attributes that are not measured with it merges nothing.
+    elsewhere = [LinearMeasurement(m.clique, m.values, m.stddev, Coarsening({"d": np.array([0, 0])})) for m in plain]
+    assert AutoEstimator().choose(DOMAIN, elsewhere)[0].name == "graphical-model"
+
+
+def test_problems_with_merged_levels_are_checked_at_their_own_size():
+    fits = LinearMeasurement(("a", "b"), np.ones((2, 2)), 1.0, ONE_WAY)
+    check_problem(DOMAIN, [fits], takes_merged=True)
+    for takes_merged in ({}, {"takes_merged": False}):
+        with pytest.raises(
+            ParameterError, match=r"measurement of \('a', 'b'\): levels are merged; use estimate_refined"
+        ):
+            check_problem(DOMAIN, [fits], **takes_merged)
+    too_large = LinearMeasurement(("a", "b"), np.ones((3, 2)), 1.0, ONE_WAY)
+    with pytest.raises(ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"):
+        check_problem(DOMAIN, [too_large], takes_merged=True)

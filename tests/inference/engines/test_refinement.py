@@ -1,17 +1,24 @@
 """Models over merged levels, refined back: against the joint table written out."""
 
 import json
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from oracles.inference import marginal_of
 
+from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
+from synthdp.inference.engines.auto import AutoEstimator
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
 from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
@@ -137,6 +144,97 @@ def test_a_merging_of_other_attributes_does_not_hide_one_way_counts():
 def test_the_empty_clique_counts_towards_the_total():
     counted = LinearMeasurement((), np.array(5000.0), 1e-6)
     assert estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), counted]).total == pytest.approx(5000)
+
+
+# --- several mergings ------------------------------------------------------------------------------
+
+OTHER = Coarsening({"a": np.array([1, 0, 1, 1, 0])})
+NATIVE = [LayeredConsistencyEstimator(), AutoEstimator()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener(Estimator):
+    """Fits as the graphical model does, and keeps what it was given."""
+
+    name: ClassVar[str] = "listener"
+    heard: list[LinearMeasurement] = field(default_factory=list)
+
+    def estimate(self, domain, measurements, *, constraints=(), warm_start=None, progress=None):
+        self.heard.extend(measurements)
+        return GraphicalModelEstimator().estimate(
+            domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
+        )
+
+
+def conflicting():
+    return [*measurements(), LinearMeasurement(("d", "a"), np.array([[9.0, 30.0], [20.0, -4.0]]), 3.0, OTHER)]
+
+
+def test_conflicting_mergings_are_spread_by_one_way_counts_and_keep_the_sums_of_groups():
+    listener, given = Listener(), conflicting()
+    model = estimate_refined(listener, DOMAIN, given)
+    assert not isinstance(model, RefinedModel)
+    assert [m.clique for m in listener.heard] == [m.clique for m in given]
+    for told, heard in zip(given, listener.heard, strict=True):
+        assert heard.coarsening is None
+        heard.check_fits(DOMAIN)
+        merging = told.coarsening or Coarsening({})
+        np.testing.assert_allclose(merging.apply(told.clique, heard.values), told.values, atol=1e-9)
+        np.testing.assert_allclose(merging.apply(told.clique, np.array(heard.variance)), told.variance, rtol=1e-9)
+    weights = np.array([10.0, 30.0, 10.0, 25.0, 0.0])  # a negative count is none
+    share = np.zeros(5)
+    for group in ([1, 4], [0, 2, 3]):
+        own = weights[group] / weights[group].sum() + 1e-3
+        share[group] = own / own.sum()
+    np.testing.assert_allclose(listener.heard[-1].values[0], share * np.array([30.0, 9.0, 30.0, 30.0, 9.0]))
+    np.testing.assert_allclose(listener.heard[-1].variance[1], 9.0 * share)
+
+
+def test_groups_whose_levels_nobody_counted_are_spread_evenly():
+    domain, listener = Domain(("a", "b"), (4, 2)), Listener()
+    mergings = [Coarsening({"a": np.array(groups)}) for groups in ([0, 0, 0, 1], [1, 0, 0, 0])]
+    given = [
+        LinearMeasurement(("a",), np.array(v), 1.0, m) for v, m in zip(([30.0, 12], [24.0, 18]), mergings, strict=True)
+    ]
+    estimate_refined(listener, domain, given)
+    np.testing.assert_allclose([m.values for m in listener.heard], [[10, 10, 10, 12], [18, 8, 8, 8]])
+
+
+@pytest.mark.parametrize("engine", NATIVE, ids=lambda engine: engine.name)
+def test_engines_that_take_merged_levels_get_them_where_some_are_told_apart(engine):
+    """Only one-way counts tell levels apart as a rule; a pair that does makes the difference, or a second merging."""
+    assert isinstance(estimate_refined(engine, DOMAIN, measurements()), RefinedModel)
+    pair = LinearMeasurement(("a", "d"), np.arange(10.0).reshape(5, 2), 1.0)
+    other_pair = LinearMeasurement(("d", "b"), np.arange(6.0).reshape(2, 3), 1.0)
+    assert isinstance(estimate_refined(engine, DOMAIN, [*measurements(), other_pair]), RefinedModel)
+    for given in ([*measurements(), pair], conflicting()):
+        model = estimate_refined(engine, DOMAIN, given)
+        assert isinstance(model, PseudoMarginalModel)
+        own = engine.estimate(DOMAIN, given)
+        assert model.status.loss == own.status.loss
+        np.testing.assert_array_equal(model.marginal(("a", "d")).values, own.marginal(("a", "d")).values)
+    model = estimate_refined(GraphicalModelEstimator(), DOMAIN, [*measurements(), pair])
+    assert isinstance(model, RefinedModel)  # others merge all of them
+
+
+APART = Constraint(("a", "d"), np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1]], dtype=bool))
+ALIKE = Constraint(("d", "a"), np.array([[1, 0, 0, 1, 0], [1, 1, 1, 0, 1]], dtype=bool))
+
+
+@pytest.mark.parametrize("engine", [*NATIVE, GraphicalModelEstimator(), Listener()], ids=lambda engine: engine.name)
+def test_constraints_may_tell_merged_levels_apart(engine):
+    for constraints, is_refined in (([ALIKE], True), ([APART], False), ([ALIKE, APART], False)):
+        model = estimate_refined(engine, DOMAIN, measurements(), constraints=constraints)
+        assert isinstance(model, RefinedModel) == is_refined
+        rows = model.sample(2000, seed=0)
+        assert all(constraint.holds(DOMAIN, rows).all() for constraint in constraints)
+        for constraint in constraints:
+            assert (model.marginal(constraint.clique).values[~constraint.allowed] < 1e-9).all()
+    with pytest.raises(ParameterError, match=r"it has shape \(5,\), the domain asks for \(2,\)"):
+        estimate_refined(engine, DOMAIN, measurements(), constraints=[Constraint(("d",), np.arange(5) > 1)])
+
+
+# --- refusing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
