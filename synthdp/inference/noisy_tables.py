@@ -63,7 +63,7 @@ class NoisyTables:
         self._families = [_Estimates(family, domain, cliques, total=total, max_whole=max_whole) for family in families]
 
     def __len__(self) -> int:
-        return len(self._families) + 1
+        return len(self._families)
 
     def told(self, clique: Clique) -> dict[int, Told]:
         """What is told of a clique, by number: merged levels from coarse to fine, and all levels as the last number.

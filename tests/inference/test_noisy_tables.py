@@ -92,6 +92,15 @@ def test_conflicting_mergings_do_not_mix():
     assert [own.counts.shape for own in tables.told(("a", "c")).values()] == [(2, 3), (2, 3), (3, 3)]
 
 
+def test_plain_measurements_are_one_family_whatever_came_before():
+    """Of a column that nobody merges, a count of its own sharpens the pairs that hold it."""
+    rng = np.random.default_rng(5)
+    first, plain = noisy(rng, ("a", "b"), 3.0, HALVES), [noisy(rng, ("c",), 2.0), noisy(rng, ("a", "c"), 9.0)]
+    tables = NoisyTables(DOMAIN, [first, *plain], EVERY, total=TOTAL, max_whole=6)
+    (told,) = tables.told(("a", "c")).values()
+    check(told, plain, ("a", "c"), NONE)
+
+
 def test_plain_and_merged_of_one_attribute_are_apart_even_where_both_merge_others():
     """``c`` is merged in one and not in the other, which both merge ``a`` alike."""
     rng = np.random.default_rng(1)

@@ -222,6 +222,15 @@ def test_shares_of_groups_are_the_prior_s_where_nothing_smaller_is_known():
     assert (shares[[0, 3]] == 0).all()
 
 
+def test_groups_of_which_noise_leaves_nothing_have_shares_all_the_same():
+    rng = np.random.default_rng(1)
+    prior, counts = rng.uniform(1, 5, (4, 3)), np.array([[30.0, -20.0], [0.0, 9.0]])
+    wanted = {(0,): np.full(4, 0.25)}
+    shares = shares_of_groups(("a", "b"), GROUPS, counts, prior, wanted)
+    assert (shares > 0).all()
+    np.testing.assert_allclose(GROUPS.apply(("a", "b"), shares), 1.0)
+
+
 @pytest.mark.parametrize("impossible", [0.0, 0.4])
 def test_shares_of_groups_agree_with_groups_and_smaller_tables(impossible):
     """Where some table has all of these counts, it is the nearest to the prior of those that do."""

@@ -9,7 +9,7 @@ from oracles.inference import marginal_of
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
+from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator, _Layers
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
 
@@ -108,6 +108,44 @@ def test_coarse_and_fine_together_err_less_than_either_alone():
             errors[number] += np.abs(model.marginal(clique).values - table).sum() / (2 * 20_000 * 12)
     together, *alone = errors
     assert together < 0.95 * min(alone)
+
+
+def test_noise_on_groups_does_not_spoil_levels_that_are_known_well():
+    domain, clique = Domain(("a", "b"), (16, 16)), ("a", "b")
+    coarsening = Coarsening({"a": np.arange(16) // 4, "b": np.arange(16) // 4})
+    errors = np.zeros(2)
+    for seed in range(5):
+        table = blocks(np.random.default_rng(seed))
+        fine = measured(table, clique, 5.0, seed=seed, domain=domain)
+        coarse = measured(table, clique, 400.0, coarsening, seed=seed, domain=domain)
+        for number, given in enumerate(([coarse, fine], [fine])):
+            errors[number] += np.abs(ENGINE.estimate(domain, given).marginal(clique).values - table).sum()
+    assert errors[0] < 1.25 * errors[1]
+
+
+def test_what_is_known_of_groups_is_shared_out_and_so_is_its_noise(joint):
+    """Variances of a group's cells add up to the group's; of a column, they are what least squares leaves."""
+    clique = ("a", "b")
+    whole, merged, pair = (
+        measured(joint, ("a",), 30.0),
+        measured(joint, ("a",), 7.0, FINER),
+        measured(joint, clique, 9.0, COARSE),
+    )
+    cliques = [("a",), ("b",), clique]
+    masks = {part: np.ones(DOMAIN.project(part).shape, dtype=bool) for part in cliques}
+    layers = _Layers(DOMAIN, [whole, merged, pair], cliques, masks, TOTAL)
+    prior = layers._prior(clique)
+    counts, variance = layers._posteriors({clique: prior})[clique]
+    assert (COARSE.apply(clique, variance) <= 81.0).all()
+    assert (COARSE.apply(clique, variance) > 10.0).all()
+    np.testing.assert_allclose(
+        variance / COARSE.spread(clique, COARSE.apply(clique, variance)),
+        counts / COARSE.spread(clique, COARSE.apply(clique, counts)),
+    )
+    layers = _Layers(DOMAIN, [whole, merged], cliques, masks, TOTAL)
+    _, left = layers._column(("a",), np.full(6, TOTAL / 6))
+    matrix = np.vstack([np.eye(6) / 30.0, (np.arange(4)[:, None] == FINER.groups["a"]) / 7.0])
+    np.testing.assert_allclose(left, np.diag(np.linalg.inv(matrix.T @ matrix)))
 
 
 def test_a_column_told_at_merged_levels_is_the_least_squares_estimate():

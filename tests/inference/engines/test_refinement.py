@@ -232,6 +232,8 @@ def test_constraints_may_tell_merged_levels_apart(engine):
             assert (model.marginal(constraint.clique).values[~constraint.allowed] < 1e-9).all()
     with pytest.raises(ParameterError, match=r"it has shape \(5,\), the domain asks for \(2,\)"):
         estimate_refined(engine, DOMAIN, measurements(), constraints=[Constraint(("d",), np.arange(5) > 1)])
+    with pytest.raises(ParameterError, match=r"it has shape \(2,\), the domain asks for \(5,\)"):
+        estimate_refined(engine, DOMAIN, measurements(), constraints=[Constraint(("a",), np.arange(2) > 0)])
 
 
 # --- refusing --------------------------------------------------------------------------------------
