@@ -44,6 +44,8 @@ _REDUNDANT = 1e-14
 """Added to the diagonal of the scaled system, which may be singular; a few units in the last place."""
 _RIDGE, _MIN_RIDGE = 1e-2, 1e-7
 """Curvature of cells at 0, relative to others: in proportion to the accuracy, and never so small that it is lost."""
+_FLAT = 1e-13
+"""Curvature along a direction, as a share of what its messages have one by one, that is rounding error."""
 
 
 class Solution(NamedTuple):
@@ -216,7 +218,8 @@ def _searched_direction(
     for _ in range(most):
         image = polytope.balanced(polytope.sums(curvature * polytope.field(direction)))
         bend = float(np.dot(direction, image))
-        if bend <= 0 or product <= accuracy**2 * first:
+        # What agrees to rounding leaves directions that move no cell: a step along one would have no end.
+        if bend <= _FLAT * float(np.dot(direction * diagonal, direction)) or product <= accuracy**2 * first:
             break
         solution += product / bend * direction
         residual -= product / bend * image
