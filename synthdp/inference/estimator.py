@@ -133,7 +133,7 @@ def check_problem(
     *,
     takes_merged: bool = False,
 ) -> None:
-    """Raise `ParameterError` unless there are measurements, all fit, and none is coarsened, if the engine minds.
+    """Raise `ParameterError` unless there are measurements, all fit, and no levels are merged if the engine minds.
 
     Scales of noise may be up to `MAX_RATIO` apart, those of totals further.
     """
@@ -142,7 +142,7 @@ def check_problem(
     if not measurements:
         raise ParameterError("measurements: there is none; measure at least one marginal")
     for measurement in measurements:
-        if measurement.coarsening is not None and not takes_merged:
+        if measurement.groups and not takes_merged:
             raise ParameterError(f"measurement of {measurement.clique}: levels are merged; use estimate_refined")
         measurement.check_fits(domain)
     for constraint in constraints:

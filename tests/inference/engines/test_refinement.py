@@ -127,6 +127,7 @@ def test_without_any_merging_the_model_is_the_engine_s_own():
     hollow = [*plain, LinearMeasurement(("d",), np.array([1.0, 4.0]), 1.0, Coarsening({}))]
     for given in (plain, hollow):
         assert isinstance(estimate_refined(GraphicalModelEstimator(), DOMAIN, given), MarkovRandomField)
+        assert isinstance(engine_named("auto").estimate(DOMAIN, given), MarkovRandomField)
 
 
 def test_a_merging_of_other_attributes_does_not_hide_one_way_counts():
