@@ -22,8 +22,8 @@ FloatArray = NDArray[np.float64]
 
 _MOST_GROUPS = (4, 8, 16)
 """Groups of levels that a column has at most, from coarse to fine; beyond, all levels."""
-_WORTH = 1.5
-"""Levels are merged if there are so many times as many as there would be groups."""
+_LEAST_LEVELS = 24
+"""A column of fewer levels is not merged: mostly they are names of things, and neighbours have nothing in common."""
 _MOST_MERGED = 1024
 """Levels that are merged one by one; of more, those of equal shares go together first."""
 _RARE = 0.4
@@ -121,10 +121,10 @@ class Resolutions:
 
 
 def _merged(shares: FloatArray, most: int, finer: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-    """The group of each level where neighbours of ``finer`` are merged to at most so many; that itself if few."""
+    """The group of each level where neighbours of ``finer`` are merged to so many; None if there are few levels."""
+    if shares.size < _LEAST_LEVELS:
+        return None
     groups = np.arange(shares.size) if finer is None else finer
-    if groups[-1] + 1 < _WORTH * most:
-        return finer
     if groups[-1] + 1 > _MOST_MERGED:  # one by one would take long
         quantiles = np.minimum(np.cumsum(shares) / shares.sum() * _MOST_MERGED, _MOST_MERGED - 1).astype(np.int64)
         groups = np.unique(quantiles, return_inverse=True)[1]

@@ -233,7 +233,7 @@ def test_noise_decides_at_which_resolution_a_pair_is_measured():
 
 
 def test_a_resolution_is_as_good_as_the_best_of_all():
-    domain, loss, pairs = dependent_pairs(20, strength=0.3)
+    domain, loss, pairs = dependent_pairs(24, strength=0.3)
     batch = BatchPlan(domain, loss).split(Fraction(1, 200))
     error = {}
     for questions in (list(batch), *([Question(pair, n) for pair in pairs] for n in range(3))):

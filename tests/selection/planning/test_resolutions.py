@@ -37,12 +37,10 @@ def test_groups_are_neighbours_and_each_resolution_merges_those_of_the_next(prob
             assert (np.diff(groups) >= 0).all()
             assert len({(a, b) for a, b in zip(finer.tolist(), groups.tolist(), strict=True)}) == finer.max() + 1
             finer = groups
-        assert finer.max() + 1 < 1.5 * 4
+        assert finer.max() + 1 == (4 if size >= 24 and len(resolutions) > 1 else size)
 
 
-@pytest.mark.parametrize(
-    ("size", "groups"), [(5, []), (6, [4]), (11, [4]), (12, [4, 8]), (24, [4, 8, 16]), (3000, [4, 8, 16])]
-)
+@pytest.mark.parametrize(("size", "groups"), [(5, []), (23, []), (24, [4, 8, 16]), (3000, [4, 8, 16])])
 def test_columns_of_many_levels_have_several_resolutions(size, groups):
     resolutions = Resolutions(Domain(("a",), (size,)), {"a": np.full(size, 1 / size)})
     found = [coarsening.groups["a"].max() + 1 for coarsening in resolutions.coarsenings[:-1]]
