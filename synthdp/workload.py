@@ -143,10 +143,14 @@ class Workload:
             raise ParameterError(
                 f"workload {os.fspath(description)!r}: it cannot be read; give a JSON file, or for instance 3-way"
             ) from None
-        except (ValueError, RecursionError):
-            content = None
+        except (ValueError, RecursionError) as error:
+            content = error
         if not isinstance(content, dict):
-            raise ParameterError(f"workload {os.fspath(description)!r}: it holds no JSON object; see docs/workload.md")
+            slip = isinstance(content, json.JSONDecodeError)
+            where = f", being no valid JSON in line {content.lineno}, column {content.colno}" if slip else ""
+            raise ParameterError(
+                f"workload {os.fspath(description)!r}: it holds no JSON object{where}; see docs/workload.md"
+            )
         return cls.from_dict(domain, content, target=target)
 
     def checked(self, domain: Domain) -> "Workload":

@@ -355,7 +355,7 @@ def place(tmp_path, monkeypatch):
 def certificate(place, *more):
     options = ("--mechanism", "gaussian", "--force", *more)
     outcome = invoke(*run_arguments(*options))
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.notes) == (0, [])
     return json.loads((place / "out.csv.privacy.json").read_text(encoding="utf-8"))
 
 

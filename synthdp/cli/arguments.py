@@ -1,8 +1,12 @@
 """What the command line understands: its commands, their options, and its exit codes."""
 
 import argparse
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import NoReturn
 
 from synthdp.cli.signals import PAID_FOR
@@ -27,10 +31,45 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrup
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line, and of options that it does not know which ones may be meant.
+
+    Options are not abbreviated: what is short for one today may be short for two tomorrow.
+    """
 
     def error(self, message: str) -> NoReturn:
         self.exit(say(f"{message} (see {self.prog} --help)", USAGE))
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse unknown options before argparse misses the required ones that they were meant to be."""
+        words = sys.argv[1:] if args is None else list(args)
+        own = takewhile(lambda word: word != "--" if self._subparsers is None else word.startswith("-"), words)
+        for word in own:
+            name = word.partition("=")[0]
+            is_long = re.fullmatch(r"--[^\s=]+", name) is not None and name not in self._option_string_actions
+            if is_long or (not name.startswith("--") and f"-{name}" in self._option_string_actions):
+                self._refuse_option(name)
+        return super().parse_known_args(words, namespace)
+
+    def _refuse_option(self, name: str) -> NoReturn:
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        wanted = f"--{name.lstrip('-')}"
+        meant = [option for option in known if option.startswith(wanted)] or get_close_matches(wanted, known, n=1)
+        self.error(f"unknown option {name}" + (f"; did you mean {' or '.join(meant)}?" if meant else ""))
+
+
+def whole_number(text: str) -> int:
+    """A whole number as people write it.
+
+    >>> whole_number("1e6"), whole_number("1_000_000"), whole_number("2.5e1")
+    (1000000, 1000000, 25)
+    """
+    if re.fullmatch(r"[+-]?\d+(_\d+)*(\.\d*)?(e\+?\d{1,2})?", text.strip(), re.ASCII | re.IGNORECASE):
+        number = Decimal(text)
+        if number == int(number):
+            return int(number)
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number; write it as 1000000, 1_000_000 or 1e6")
 
 
 def say(message: str, code: int, error: BaseException | None = None) -> int:
@@ -117,7 +156,10 @@ def _listed(names: Iterable[str]) -> str:
 def _add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart: protect persons, not rows")
     parser.add_argument(
-        "--max-rows-per-unit", type=int, metavar="K", help="most rows of a person that are used; needed with --unit"
+        "--max-rows-per-unit",
+        type=whole_number,
+        metavar="K",
+        help="most rows of a person that are used; needed with --unit",
     )
     parser.add_argument(
         "--domain-share",
@@ -152,8 +194,10 @@ def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
         metavar="OUT",
         help=".csv, .csv.gz, .parquet, or - for CSV to stdout (certificate to stderr)",
     )
-    parser.add_argument("--rows", type=int, metavar="N", help=rows)
-    parser.add_argument("--seed", type=int, metavar="N", help="make the drawing of rows repeatable (never the noise)")
+    parser.add_argument("--rows", type=whole_number, metavar="N", help=rows)
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="N", help="make the drawing of rows repeatable (never the noise)"
+    )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
 
@@ -180,6 +224,8 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument("--epsilon", type=float, help="expect the noise of this budget; with --delta")
     parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
-    parser.add_argument("--rows", type=int, metavar="N", help="public guess of the number of records, never a count")
+    parser.add_argument(
+        "--rows", type=whole_number, metavar="N", help="public guess of the number of records, never a count"
+    )
     _add_unit_and_share(parser)
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")

@@ -218,7 +218,7 @@ def _with_certificate(output: str) -> list[str]:
 
 
 def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
-    """Say what was written: as JSON if asked for, to a person on a terminal, else nothing."""
+    """Say what was written, as JSON if asked for; of a table on stdout the certificate on stderr tells."""
     certificate = synthesis.certificate
     files = [] if options.output == STANDARD_STREAM else _with_certificate(options.output)
     if options.json:
@@ -227,7 +227,7 @@ def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
         result |= {name: certificate[name] for name in said} | {"cautions": certificate.get("cautions", [])}
         stream = sys.stdout if files else sys.stderr
         stream.write(json.dumps(result) + "\n")
-    elif files and sys.stderr.isatty():
+    elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
 
 

@@ -39,6 +39,8 @@ def describe(path: str) -> tuple[dict[str, Any], str]:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
+    except json.JSONDecodeError as error:
+        raise _unknown(path, f", and no valid JSON in line {error.lineno}, column {error.colno}") from None
     except (ValueError, RecursionError):
         raise _unknown(path) from None
     if not isinstance(content, dict):
@@ -60,9 +62,9 @@ def _certificate_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return certificate if isinstance(certificate, Mapping) else None
 
 
-def _unknown(path: str) -> DataFileError:
+def _unknown(path: str, slip: str = "") -> DataFileError:
     known = "schema, kinds file, saved model or .privacy.json file"
-    return DataFileError(f"{path!r}: it is no {known}; give one of these")
+    return DataFileError(f"{path!r}: it is no {known}{slip}; give one of these")
 
 
 def _certificate_text(path: str, content: Mapping[str, Any]) -> str:

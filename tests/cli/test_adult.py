@@ -37,7 +37,7 @@ def test_types_and_formats_out_are_those_in(kind, output, parquet, tmp_path, mon
     source = ADULT if kind == "csv" else parquet
     more = ("--mechanism", "mst")  # formats do not depend on the recipe
     outcome = invoke(*run_arguments(*more, source=source, schema=SCHEMA, output=output, epsilon="1", delta="1e-9"))
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.notes) == (0, [])
     assert names_in(tmp_path) == [output, f"{output}.privacy.json"]
     if output.endswith("parquet"):
         known, made = pd.read_parquet(parquet), pd.read_parquet(output)

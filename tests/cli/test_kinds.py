@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch):
 
 
 def assert_quiet_success(outcome):
-    assert (outcome.code, outcome.out, outcome.err) == (0, b"", "")
+    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", [])
 
 
 def assert_success(outcome, path):
@@ -45,7 +45,7 @@ def assert_success(outcome, path):
     certificate = certificate_of(path)
     of_parameters = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
     lines = [f"synthdp: caution: {text}" for text in certificate["cautions"] if text not in of_parameters]
-    assert (outcome.code, outcome.out, outcome.lines) == (0, b"", lines)
+    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", lines)
 
 
 def certificate_of(path):
@@ -250,7 +250,7 @@ def test_the_id_column_never_reaches_anything_that_is_written(listed, place):
     lay_out_kinds(place, KINDS | listed, table=persons_table(300, 9))
     more = ("--unit", "person", "--max-rows-per-unit", "2", "--save", "m.synthdp", "--json")
     outcome = invoke(*kinds_arguments(*more, epsilon="1000"))
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.notes) == (0, [])
     texts = [path.read_bytes() for path in place.iterdir() if path.name not in ("in.csv", "kinds.json")]
     with zipfile.ZipFile("m.synthdp") as archive:
         texts += [archive.read(name) for name in archive.namelist()]

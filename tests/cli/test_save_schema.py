@@ -44,7 +44,7 @@ def certificate_of(name):
 
 def test_the_schema_that_was_learnt_serves_later_releases(place):
     outcome = run("--save-schema", "learnt.json", "--save", "m.synthdp")
-    assert (outcome.code, outcome.out, outcome.err) == (0, b"", "")
+    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", [])
     assert names_in(place) == sorted([*INPUTS, *OUTPUTS, "learnt.json", "m.synthdp"])
     first = certificate_of("out.csv")
     assert {column["domain"] for column in first["schema"]["columns"]} == {"derived"}
@@ -52,7 +52,7 @@ def test_the_schema_that_was_learnt_serves_later_releases(place):
     assert schema == synthdp.load("m.synthdp").schema
     assert schema.fingerprint == first["schema"]["sha256"]
     again = run(known=("-s", "learnt.json"), output="again.csv")
-    assert (again.code, again.err) == (0, "")
+    assert (again.code, again.notes) == (0, [])
     later = certificate_of("again.csv")
     assert later["schema"]["sha256"] == first["schema"]["sha256"]
     assert "domain" not in later
@@ -126,14 +126,14 @@ def test_what_was_not_found_is_said_after_success_a_line_each(place):
     cautions = certificate_of("out.csv")["cautions"]
     assert {name for name in KINDS if any(f"column {name!r}" in caution for caution in cautions)} == set(KINDS)
     assert (outcome.code, outcome.out) == (0, b"")
-    assert outcome.lines == [f"synthdp: caution: {caution}" for caution in cautions]
+    assert outcome.notes == [f"synthdp: caution: {caution}" for caution in cautions]
     assert CANARY not in outcome.err
 
 
 def test_for_machines_cautions_are_in_the_json(place):
     lay_out_kinds(place, table=NOTHING)
     outcome = run("--rows", "3", "--json", "--save", "m.synthdp")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.notes) == (0, [])
     cautions = certificate_of("out.csv")["cautions"]
     assert json.loads(outcome.out)["cautions"] == cautions != []
     sampled = invoke("sample", "m.synthdp", "-o", "more.csv", "--json", "--rows", "3")
@@ -146,5 +146,5 @@ def test_for_machines_cautions_are_in_the_json(place):
 def test_a_good_run_and_its_own_parameters_are_no_news(place):
     lay_out_kinds(place, table=GOOD + ROWS)
     outcome = run(epsilon="1000", delta="1e-3")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.notes) == (0, [])
     assert [text.split(" is ")[0] for text in certificate_of("out.csv")["cautions"]] == ["epsilon", "delta"]

@@ -45,13 +45,13 @@ def place(tmp_path, monkeypatch):
 
 
 def assert_quiet_success(outcome):
-    assert (outcome.code, outcome.out, outcome.err) == (0, b"", "")
+    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", [])
 
 
 def assert_only_columns(outcome):
     """A success that says what so few records cost."""
     assert (outcome.code, outcome.out) == (0, b"")
-    (line,) = outcome.lines
+    (line,) = outcome.notes
     assert line.startswith("synthdp: caution: only single columns were measured: noise would hide how columns depend")
 
 
@@ -167,7 +167,7 @@ def test_every_format_in_and_out(source, output, place):
         read = pd.read_parquet if output.endswith("parquet") else pd.read_csv
         frame = read(output) if read is pd.read_parquet else read(output, dtype={"code": str})
         certificate = json.loads((place / f"{output}.privacy.json").read_text())
-        assert (outcome.out, outcome.err) == (b"", "")
+        assert (outcome.out, outcome.notes) == (b"", [])
     assert frame.shape == (30, 3)
     assert set(frame["town"]) <= {"A", "B", "C"}
     assert str(frame["age"].dtype) == "int64"
@@ -282,7 +282,7 @@ def test_show_explains_each_kind_of_file(place):
     }
     for name, words in expected.items():
         outcome = invoke("show", name)
-        assert (outcome.code, outcome.err) == (0, "")
+        assert (outcome.code, outcome.notes) == (0, [])
         assert [word for word in words if word not in outcome.out.decode()] == []
         content = json.loads(invoke("show", name, "--json").out)
         assert isinstance(content, dict)
@@ -468,7 +468,7 @@ def test_progress_is_drawn_on_a_terminal_and_nowhere_else():
     *_, last = shown.split("\r\x1b[K")
     assert last.strip() == "out.csv: (1, 1e-06)-differential privacy; details in out.csv.privacy.json"
     process = subprocess.run([*SYNTHDP, *run_arguments("--force")], capture_output=True, check=True)
-    assert (process.stdout, process.stderr) == (b"", b"")
+    assert (process.stdout, process.stderr.decode()) == (b"", last)  # elsewhere the line that says what was written
 
 
 @pytest.mark.usefixtures("place")

@@ -33,6 +33,11 @@ class Outcome:
     def lines(self):
         return self.err.splitlines()
 
+    @property
+    def notes(self):
+        """What is said besides that a table was written, and where."""
+        return [line for line in self.lines if "; details in " not in line]
+
 
 def invoke(*arguments, stdin=b""):
     """Run the command line as a process would, with standard streams that are no terminal."""

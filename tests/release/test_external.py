@@ -126,11 +126,11 @@ def test_a_saved_one_is_loaded_shown_and_sampled(source, tmp_path, monkeypatch):
     assert loaded.certificate == synthesis.certificate
     pd.testing.assert_frame_equal(loaded.sample(50, seed=1), synthesis.sample(50, seed=1))
     outcome = invoke("sample", "m.synthdp", "-o", "out.csv", "--rows", "20", "--json")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.notes) == (0, [])
     assert json.loads(outcome.out)["is_private"] is None
     for name in ("m.synthdp", "out.csv.privacy.json"):
         outcome = invoke("show", name)
-        assert (outcome.code, outcome.err) == (0, "")
+        assert (outcome.code, outcome.notes) == (0, [])
         for words in ("released by another system", "sex x age", "stddev 2\n", "stddev 1 to 3", "auto", "not covered"):
             assert words in outcome.out.decode()
         assert isinstance(json.loads(invoke("show", name, "--json").out), dict)

@@ -28,6 +28,12 @@ _UNITS = {
 RESOLUTIONS = tuple(_UNITS)
 """All resolutions, from coarse to fine."""
 
+DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"}
+"""Resolution of a field that names none, by type, where the format says it all; see `default_resolution`."""
+
+_PROBES = (datetime(2001, 12, 23, 16, 45, 56), datetime(2003, 10, 11, 5, 8, 9))  # noqa: DTZ001 (no zone is meant)
+"""Moments that no format writes alike unless it leaves something out."""
+
 PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "month": tuple(range(1, 13)),
@@ -60,6 +66,31 @@ def start_of(units: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int
     """The first second of each year, quarter, ...; undoes `unit_of`."""
     unit, count, shift = _UNITS[resolution]
     return (units * count - shift).astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.int64)
+
+
+def default_resolution(kind: str, pattern: object) -> Resolution:
+    """The resolution of a field that names none: of datetimes the finest, down to days, that the format can say.
+
+    Parameters
+    ----------
+    kind
+        The field's type, ``"date"`` or ``"datetime"``.
+    pattern
+        The field's format; None for ISO 8601, which says it all.
+
+    >>> default_resolution("datetime", "%Y-%m-%d %H:%M"), default_resolution("datetime", None)
+    ('minute', 'second')
+    """
+    finest = DEFAULT_RESOLUTION[kind]
+    if kind == "date" or not isinstance(pattern, str) or "%" not in pattern:
+        return finest
+    try:
+        read = [datetime.strptime(probe.strftime(pattern), pattern) for probe in _PROBES]  # noqa: DTZ007
+    except ValueError:  # no format at all: whoever reads by it refuses it
+        return finest
+    meant, found = (np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read))
+    units: tuple[Resolution, ...] = ("second", "minute", "hour", "day")
+    return next((unit for unit in units if (unit_of(meant, unit) == unit_of(found, unit)).all()), finest)
 
 
 def seconds_at(moment: date) -> int:

@@ -16,6 +16,7 @@ from synthdp.table.columns.calendar import (
     RESOLUTIONS,
     Resolution,
     checked_parts,
+    default_resolution,
     keys_of_parts,
     part_of,
     part_unit,
@@ -26,9 +27,6 @@ from synthdp.table.columns.calendar import (
 from synthdp.table.columns.column import check_text, refuse
 from synthdp.table.columns.edges import check_bins, check_edges, check_order, default_bins, even_starts
 from synthdp.table.columns.reading import Values, seconds_of
-
-DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"}
-"""Resolution of a field that names none, by type."""
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year of days."""
@@ -50,7 +48,8 @@ class DateColumn(BinnedColumn):
         A pattern of `datetime.strftime`, or None for ISO 8601.
     resolution
         What dates are truncated to: a decoded date is the first moment of its year,
-        quarter, ... (or ``minimum``, if that is later).
+        quarter, ... (or ``minimum``, if that is later). By default days, and of datetimes the finest
+        that the format can say.
     bins
         Number of bins of whole units of resolution, as even as possible; by default one a
         unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
@@ -79,7 +78,7 @@ class DateColumn(BinnedColumn):
         super().__post_init__()
         self._check_bounds()
         if self.resolution is None:
-            object.__setattr__(self, "resolution", DEFAULT_RESOLUTION[self.type])
+            object.__setattr__(self, "resolution", self._resolution)
         allowed = [unit for unit in RESOLUTIONS if self.type == "datetime" or unit not in ("hour", "minute", "second")]
         if self.resolution not in allowed:
             refuse(self.name, f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}")
@@ -146,7 +145,7 @@ class DateColumn(BinnedColumn):
 
     @property
     def _resolution(self) -> Resolution:
-        return self.resolution or DEFAULT_RESOLUTION[self.type]
+        return self.resolution or default_resolution(self.type, self.format)
 
     @cached_property
     def _bounds(self) -> tuple[int, int]:

@@ -35,7 +35,7 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=object_of)
     except (ValueError, RecursionError) as error:
-        where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        where = f" in line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise SchemaError(f"{what} {str(path)!r}: it is not valid JSON{where}; correct it") from None
 
 

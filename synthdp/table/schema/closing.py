@@ -8,9 +8,9 @@ import numpy as np
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.calendar import seconds_at, unit_of
+from synthdp.table.columns.calendar import default_resolution, seconds_at, unit_of
 from synthdp.table.columns.column import Column
-from synthdp.table.columns.dates import DEFAULT_RESOLUTION, DateColumn
+from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.columns.points import MAX_SHOWN_DECIMALS, decimal_points
 from synthdp.table.schema.frictionless import parse_field
@@ -107,7 +107,7 @@ class Completion:
         assert isinstance(column, BinnedColumn)
         low, high = bounds_of(column)
         if isinstance(column, DateColumn):
-            resolution = column.resolution or DEFAULT_RESOLUTION[column.type]
+            resolution = column.resolution or default_resolution(column.type, column.format)
             points = unit_of(np.array([seconds_at(low), seconds_at(high)]), resolution)
         else:
             decimals = column.decimals if isinstance(column, NumberColumn) else 0

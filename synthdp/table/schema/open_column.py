@@ -13,9 +13,15 @@ import pandas as pd
 from synthdp.errors import SchemaError
 from synthdp.grid import Grid
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.calendar import Resolution, seconds_at, start_of, unit_of
+from synthdp.table.columns.calendar import (
+    DEFAULT_RESOLUTION,
+    Resolution,
+    default_resolution,
+    seconds_at,
+    start_of,
+    unit_of,
+)
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
-from synthdp.table.columns.dates import DEFAULT_RESOLUTION
 from synthdp.table.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.table.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
 from synthdp.table.columns.points import decimal_points
@@ -142,7 +148,7 @@ class OpenColumn:
 
     @property
     def _resolution(self) -> Resolution:
-        resolution: Resolution = self._own.get("resolution") or DEFAULT_RESOLUTION[self.type]
+        resolution: Resolution = self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
         return resolution
 
     @property
