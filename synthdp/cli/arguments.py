@@ -20,7 +20,8 @@ EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
   synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
-  synthdp sample people.synthdp -o more.csv --rows 1000000
+  synthdp sample people.synthdp -o more.csv --rows 1e6
+  synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
   synthdp show synthetic.csv.privacy.json
   synthdp schema draft people.csv -o schema.json
   synthdp schema draft people.csv --kinds -o kinds.json
@@ -183,6 +184,16 @@ def _add_sample(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _command(commands, "sample", "draw more rows from a saved model; opens no private data")
     parser.set_defaults(handler="sample_command")
     parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    parser.add_argument(
+        "--where",
+        metavar="JSON",
+        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/schema.md",
+    )
+    parser.add_argument(
+        "--given",
+        metavar="FILE",
+        help="complete these records, a table with some of the columns (not sensitive: it is used as it is)",
+    )
     _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from synthdp.cli.rescue import rescuing
 from synthdp.cli.signals import undisturbed_end
 from synthdp.cli.status_line import StatusLine
-from synthdp.errors import DataFileError, ParameterError
+from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
 from synthdp.inference.requests import most_rows
@@ -22,10 +22,11 @@ from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
 from synthdp.table.files.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
-from synthdp.table.files.json_files import json_text, write_json
+from synthdp.table.files.json_files import json_text, load_json, parse_json, write_json
 from synthdp.table.files.table_file import open_table
 from synthdp.table.files.writing import check_writable, reason, write_atomically, write_frame, write_rows
 from synthdp.table.records.loading import held_rows
+from synthdp.table.schema.conditions import CONDITIONS
 from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -73,11 +74,15 @@ def run_command(options: argparse.Namespace) -> None:
 
 
 def sample_command(options: argparse.Namespace) -> None:
-    """``synthdp sample``: opens nothing but the saved model."""
-    _check_outputs(options, inputs=(options.model,), saved={})
+    """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
+    asked = [path for path in (options.given, _file_of(options.where)) if path]
+    _check_outputs(options, inputs=(options.model, *asked), saved={})
+    if options.given and options.rows is not None:
+        raise ParameterError("--given: each of its rows is completed once; leave out --rows")
+    where, given = _conditions(options.where), _given(options.given)
     synthesis = load(options.model)
     with StatusLine(sys.stderr) as status:
-        _write_sample(synthesis, options, status)
+        _write_sample(synthesis, options, status, where=where, given=given)
     _announce(synthesis, options)
     _caution(fit_cautions(synthesis.fitted), options)
 
@@ -132,12 +137,52 @@ def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> 
     )
 
 
-def _write_sample(synthesis: Synthesis, options: argparse.Namespace, status: StatusLine) -> None:
+def _file_of(where: str | None) -> str | None:
+    """The file that conditions are in, if they are in one."""
+    return where[1:] if where and where.startswith("@") else None
+
+
+def _conditions(where: str | None) -> Any:
+    """The conditions that ``--where`` says, or the file that it names."""
+    if where is None:
+        return None
+    try:
+        path = _file_of(where)
+        found = parse_json(where, "--where") if path is None else load_json(path, "--where")
+    except SchemaError as error:
+        raise ParameterError(str(error)) from None
+    if not isinstance(found, dict):
+        raise ParameterError(f"--where is no JSON object; write conditions as {CONDITIONS}")
+    return found
+
+
+def _given(path: str | None) -> pd.DataFrame | None:
+    """The records of ``--given``."""
+    if path is None:
+        return None
+    with open_table(path) as table:
+        empty = pd.DataFrame(columns=pd.Index(table.names, dtype=object), dtype=object)
+        return pd.concat([*table.chunks()] or [empty], ignore_index=True)
+
+
+def _write_sample(
+    synthesis: Synthesis,
+    options: argparse.Namespace,
+    status: StatusLine,
+    *,
+    where: Any = None,
+    given: pd.DataFrame | None = None,
+) -> None:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
     status("sampling", 0, 2)
-    if options.rows is None and synthesis.model.total > MAX_DEFAULT_ROWS:
+    if options.rows is None and given is None and synthesis.model.total > MAX_DEFAULT_ROWS:
         raise ParameterError("so little budget leaves the number of rows unknown; say how many you want with --rows")
-    frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
+    try:
+        frame = synthesis.sample(
+            options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
+        )
+    except SchemaError as error:  # only conditions and given records can be at fault
+        raise ParameterError(str(error)) from None
     status("writing", 1, 2)
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force)

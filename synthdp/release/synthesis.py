@@ -9,18 +9,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.errors import ModelTooLargeError, ParameterError, SchemaError
+from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.inference.arrays import Codes
+from synthdp.inference.complete_where import complete_where
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement
 from synthdp.release import archive
 from synthdp.release.certificate import fit_cautions
+from synthdp.release.given_rows import given_codes, given_table, with_given
 from synthdp.release.registry import engine_named
 from synthdp.release.structure import structure_graph
 from synthdp.table.records.codec import decode
-from synthdp.table.schema.rules import levels_where
-from synthdp.table.schema.schema import Schema
+from synthdp.table.schema.schema import Schema, narrowed_schema
 
 if TYPE_CHECKING:
     from networkx import Graph
@@ -94,7 +96,7 @@ class Synthesis:
         seed: int | None = None,
         text: bool = False,
         where: Mapping[str, object] | None = None,
-        given: pd.DataFrame | None = None,
+        given: pd.DataFrame | pd.Series | Mapping[str, Sequence[object]] | Sequence[Mapping[str, object]] | None = None,
     ) -> pd.DataFrame:
         """Draw a synthetic table, a slice of it, or complete partial records.
 
@@ -107,60 +109,64 @@ class Synthesis:
         text
             Values as texts in the schema's formats, as a CSV file holds them.
         where
-            Draw from a slice only: conditions as in the schema's rules, such as
-            ``{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}``.
+            Draw from a slice only: a condition for each of some columns, such as
+            ``{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}``. Levels are read as the column
+            reads values of a table, so 1 is the level "1"; None is "missing". Where a limit cuts a
+            bin, what lies inside is drawn as often as it weighs by the bin's shape.
         given
-            Complete these records: a table with some of the columns. What it holds is used as it
-            is and is not protected, so it must not be sensitive.
+            Complete these records: some of the columns, as a table, one column as a Series, a dict
+            of lists or a list of dicts. What it holds is used as it is and is not protected, so it
+            must not be sensitive. A value that the schema does not know is refused, unless its
+            column has an ``other`` level: then the rest is drawn as for ``other``, and the value stays.
+            With ``where`` the rest is drawn inside the slice.
 
         Raises
         ------
         ParameterError
             If ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
-            64 GiB (see `synthdp.inference.model.Model.sample`), ``where`` and ``given`` are both there,
-            or a slice or record is impossible under the model.
+            64 GiB (see `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
+            ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
+            record is impossible under the model.
         SchemaError
             If ``where`` or ``given`` does not fit the schema.
         """
         if n_rows is not None:
             check_rows(self._schema.domain, n_rows)
         check_seed(seed)
-        if given is not None and (where is not None or n_rows is not None):
-            raise ParameterError("given: each of its rows is completed once; leave out n_rows and where")
+        if given is not None and n_rows is not None:
+            raise ParameterError("given: each of its rows is completed once; leave out n_rows")
+        schema, wanted = narrowed_schema(self._schema, {} if where is None else where)
+        frame = None if given is None else given_table(given, schema)
         sampling, decoding = map(int, np.random.SeedSequence(seed).generate_state(2))
-        if given is not None:
-            codes = self.model.complete(self._codes_of(given), seed=sampling)
-        elif where is not None:
-            possible = {name: levels_where(self._schema[name], condition) for name, condition in where.items()}
-            slice_total = round(self._expected(possible)) if n_rows is None else n_rows
-            codes = self.model.sample_where(possible, slice_total, seed=sampling)
+        if frame is not None:
+            codes = self._completed(given_codes(frame, schema), wanted, sampling)
+        elif wanted:
+            slice_total = round(self._expected(wanted)) if n_rows is None else n_rows
+            codes = self.model.sample_where(wanted, slice_total, seed=sampling)
         else:
             codes = self.model.sample(round(self.model.total) if n_rows is None else n_rows, seed=sampling)
-        table = decode(codes, self._schema, np.random.default_rng(decoding), text=text)
-        if given is not None and not text:
-            table = table.assign(**{name: given[name].to_numpy() for name in given.columns})
-        return table
+        table = decode(codes, schema, np.random.default_rng(decoding), text=text)
+        return table if frame is None else with_given(table, frame, schema, text=text)
 
-    def _codes_of(self, given: pd.DataFrame) -> dict[str, NDArray[np.integer]]:
-        """Level codes of the given columns, and of the parts of those that are dates."""
-        codes: dict[str, NDArray[np.integer]] = {}
-        for name in given.columns:
-            source = self._schema[name].source
-            if source != name:
-                raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
-            known = (column for column in self._schema.columns if column.source == name)
-            codes |= {column.name: column.encode(given[name]) for column in known}
-        return codes
+    def _completed(
+        self, given: Mapping[str, NDArray[np.integer]], wanted: Mapping[str, NDArray[np.float64]], seed: int
+    ) -> Codes:
+        """Codes of completed records, inside a slice if there is one."""
+        if both := given.keys() & wanted.keys():
+            raise ParameterError(
+                f"where: column {min(both)!r} is in given, where it stays as it is; leave it out of one"
+            )
+        return complete_where(self.model, given, wanted, seed=seed) if wanted else self.model.complete(given, seed=seed)
 
-    def _expected(self, possible: Mapping[str, NDArray[np.bool_]]) -> float:
+    def _expected(self, wanted: Mapping[str, NDArray[np.float64]]) -> float:
         """Expected number of records of a slice."""
         try:
-            counts = self.model.marginal(tuple(possible)).values
+            counts = self.model.marginal(tuple(wanted)).values
         except (ModelTooLargeError, ParameterError) as error:
             raise type(error)(f"where: {error}; or say how many rows you want with n_rows") from None
-        for axis, wanted in enumerate(possible.values()):
-            counts = np.compress(wanted, counts, axis=axis)
-        return float(counts.sum())
+        for shares in wanted.values():
+            counts = np.tensordot(shares, counts, axes=(0, 0))
+        return float(counts)
 
     def marginal(self, columns: Sequence[str]) -> pd.Series:
         """Expected counts of all combinations of levels of some columns.

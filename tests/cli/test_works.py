@@ -468,7 +468,10 @@ def test_progress_is_drawn_on_a_terminal_and_nowhere_else():
     *_, last = shown.split("\r\x1b[K")
     assert last.strip() == "out.csv: (1, 1e-06)-differential privacy; details in out.csv.privacy.json"
     process = subprocess.run([*SYNTHDP, *run_arguments("--force")], capture_output=True, check=True)
-    assert (process.stdout, process.stderr.decode()) == (b"", last)  # elsewhere the line that says what was written
+    assert (process.stdout, process.stderr.decode().strip()) == (
+        b"",
+        last.strip(),
+    )  # elsewhere the line that says what was written
 
 
 @pytest.mark.usefixtures("place")

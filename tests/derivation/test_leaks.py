@@ -190,7 +190,7 @@ def test_the_command_line_shows_nothing(odd, tmp_path, monkeypatch, capfd):
     assert files == ["in.csv", "kinds.json", "out.csv", "out.csv.privacy.json"]
     assert names == [*KINDS]
     written, *notes = err.splitlines(keepends=True)
-    assert written.startswith("out.csv: (0.1, 1e-09)-differential privacy; ")
+    assert written.startswith("out.csv: NOT PRIVATE: ")
     assert "".join(notes) == "".join(f"synthdp: caution: {caution}\n" for caution in certificate["cautions"])
 
 

@@ -47,7 +47,7 @@ def test_the_caution_is_kept_in_files_and_said_on_stderr(circle, tmp_path, monke
         synthdp.from_measurements(DOMAIN, circle, engine=HASTY).save("hasty.synthdp")
     outcome = invoke("sample", "hasty.synthdp", "-o", "out.csv", "--rows", "5")
     assert outcome.code == 0
-    assert outcome.lines[0].startswith(f"synthdp: caution: {TEXT}")
+    assert outcome.notes[0].startswith(f"synthdp: caution: {TEXT}")
     assert json.loads(Path("out.csv.privacy.json").read_text())["cautions"][0].startswith(TEXT)
     assert f"caution            {TEXT}" in invoke("show", "out.csv.privacy.json").out.decode()
 

@@ -97,6 +97,37 @@ def masses(cuts: Ints, starts: Ints, weights: Sequence[float] | Floats) -> Float
     return np.asarray(weights, dtype=np.float64)[piece] * share
 
 
+def joined_spans(spans: Sequence[tuple[int, int]]) -> Ints:
+    """Spans of grid points, each from its first one up to its stop, as increasing bounds: first, stop, first, stop, ..
+
+    >>> joined_spans([(8, 9), (0, 3), (2, 5), (7, 7)]).tolist()
+    [0, 5, 8, 9]
+    """
+    firsts, stops = np.array(sorted(span for span in spans if span[0] < span[1]), np.int64).reshape(-1, 2).T
+    if not firsts.size:
+        return firsts
+    stops = np.maximum.accumulate(stops)
+    is_apart = firsts[1:] > stops[:-1]
+    return np.column_stack([firsts[np.append(True, is_apart)], stops[np.append(is_apart, True)]]).ravel()
+
+
+def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
+    """Whether each point lies in one of the spans with these bounds; see `joined_spans`."""
+    return np.asarray(np.searchsorted(bounds, points, side="right") % 2 == 1)
+
+
+def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
+    """What part of its group each run weighs, the runs of a group side by side; one that weighs nothing is even."""
+    _, begins, sizes = np.unique(groups, return_index=True, return_counts=True)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
+    heaviest = np.maximum.reduceat(mass, begins)[group]
+    relative = np.where(heaviest > 0, mass, lengths) / np.where(
+        heaviest > 0, heaviest, np.maximum.reduceat(lengths, begins)[group]
+    )
+    return np.asarray(relative / np.add.reduceat(relative, begins)[group])
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Runs:
@@ -127,16 +158,11 @@ class Runs:
         firsts, lengths, mass = firsts[order], lengths[order], mass[order]
         keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
         group = np.repeat(np.arange(len(keys)), sizes)
-        # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
-        heaviest = np.maximum.reduceat(mass, begins)[group]
-        relative = np.where(heaviest > 0, mass, lengths) / np.where(
-            heaviest > 0, heaviest, np.maximum.reduceat(lengths, begins)[group]
-        )
-        total = np.add.reduceat(relative, begins)
-        summed = np.cumsum(relative / total[group])
+        shares = shares_of_groups(groups[order], lengths, mass)
+        summed = np.cumsum(shares)
         before = np.append(0.0, summed)[begins]
         ends = group + np.clip(summed - before[group], 0.0, 1.0)
-        drawn = np.where(relative > 0, np.arange(len(relative)), -1)
+        drawn = np.where(shares > 0, np.arange(len(shares)), -1)
         return cls(keys, firsts, lengths, ends, np.maximum.reduceat(drawn, begins))
 
     def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:

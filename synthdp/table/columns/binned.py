@@ -7,17 +7,18 @@ uniformly or by a `Shape`, so what is written always reads back as the bin that 
 """
 
 from abc import abstractmethod
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints, Runs, Shape, cut_at, masses
+from synthdp.table.columns.bin_shape import Ints, Runs, Shape, cut_at, joined_spans, lie_in, masses, shares_of_groups
 from synthdp.table.columns.column import Column, refuse
 from synthdp.table.columns.reading import Values, distinct
 
@@ -31,9 +32,13 @@ class BinnedColumn(Column):
     shape
         Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
         that it gives no weight they are drawn uniformly as well.
+    kept
+        Bounds of the spans of grid points that are drawn from where a bin holds any of them, None
+        for all points; see `narrowed`. No property of the column: no schema holds it.
     """
 
     shape: Shape | None = None
+    kept: Ints | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     @abstractmethod
@@ -104,18 +109,55 @@ class BinnedColumn(Column):
 
         Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
         """
+        first, last = self._limits(low, high)
+        lows, highs = (self._at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
+        inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
+        cut = np.flatnonzero(~(inside | (highs < first) | (lows > last)))
+        if cut.size:
+            left, right = self._outer_edges[cut[0] : cut[0] + 2]
+            refuse(
+                self.name,
+                f"a rule cuts a bin in two between {low!r} and {high!r}; the nearest edges of bins are {left} and "
+                f"{right}: let the rule end there, or add an edge",
+            )
+        return inside
+
+    def _limits(self, low: object, high: object) -> tuple[float, float]:
+        """Two values on the scale of the edges, infinite for None; raises `SchemaError` if one is unreadable."""
         limits = self._read(np.array([low, high], dtype=object))
         if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
             refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
-        first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
-        lows, highs = (self._at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
-        inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
-        if not (inside | (highs < first) | (lows > last)).all():
-            refuse(
-                self.name,
-                f"a rule or condition cuts a bin in two between {low!r} and {high!r}; let limits and edges agree",
-            )
-        return inside
+        first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
+        return first, last
+
+    def points_between(self, low: object, high: object) -> tuple[int, int]:
+        """The first grid point at or above ``low`` and the first above ``high`` (None: no limit).
+
+        Raises `SchemaError` if a value is unreadable.
+        """
+        first, last = self._limits(low, high)
+        points = range(self._drawn_starts[0], self._drawn_starts[-1])
+
+        def value(point: int) -> float:
+            return float(self._at(np.array([point]))[0])
+
+        return points[0] + bisect_left(points, first, key=value), points[0] + bisect_right(points, last, key=value)
+
+    def narrowed(self, spans: Sequence[tuple[int, int]]) -> Self:
+        """This column, drawing from some spans of grid points only where it decodes a bin that holds any of them."""
+        return replace(self, kept=joined_spans(spans))
+
+    @property
+    def kept_shares(self) -> NDArray[np.float64]:
+        """What share of each bin is kept, by its shape; where that is nothing anywhere, by the number of points."""
+        cuts, bins = self._cuts()
+        inside = self._is_kept(cuts[:-1])
+        lengths = np.diff(cuts)
+        by_mass, by_length = (
+            np.bincount(bins, inside * shares_of_groups(bins, lengths, mass), minlength=self.n_levels)
+            for mass in (self._mass(cuts), lengths.astype(np.float64))
+        )
+        return np.asarray(by_mass if by_mass.any() else by_length, dtype=np.float64)
 
     def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
@@ -169,14 +211,30 @@ class BinnedColumn(Column):
             return np.diff(cuts).astype(np.float64)
         return masses(cuts, self._shape_points, self.shape.weights)
 
+    @property
+    def _drawn_starts(self) -> Ints:
+        """`_starts`, but for a column of one value off its grid, which is written all the same."""
+        return np.append(self._starts[:-1], max(self._starts[-1], self._starts[0] + 1))
+
+    def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
+        """Where bins, pieces of the shape and kept spans begin and end, and for each run between the bin it lies in."""
+        starts = self._drawn_starts
+        pieces = [cuts for cuts in (self._shape_points, self.kept) if cuts is not None]
+        cuts = cut_at(starts, *pieces, *others)
+        return cuts, np.searchsorted(starts, cuts[:-1], side="right") - 1
+
+    def _is_kept(self, points: Ints) -> NDArray[np.bool_]:
+        return np.ones(len(points), np.bool_) if self.kept is None else lie_in(points, self.kept)
+
     @cached_property
     def _shaped(self) -> Runs | None:
-        """The grid in runs that lie in one bin and one piece of the shape each, by bin."""
-        if self._shape_points is None:
+        """The grid in runs that lie in one bin and one piece of the shape each, by bin; None if bins are even."""
+        if self._shape_points is None and self.kept is None:
             return None
-        cuts = cut_at(self._starts, self._shape_points)
-        bins = np.searchsorted(self._starts, cuts[:-1], side="right") - 1
-        return Runs.of(bins, cuts[:-1], np.diff(cuts), self._mass(cuts))
+        cuts, bins = self._cuts()
+        kept = self._is_kept(cuts[:-1])
+        kept |= ~np.isin(bins, bins[kept])  # bins of which nothing is kept stay whole: every bin is one group
+        return Runs.of(bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
 
     def _bins_of(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """The bin of each code; any where the value is missing."""

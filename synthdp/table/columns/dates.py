@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints, Runs, cut_at
+from synthdp.table.columns.bin_shape import Ints, Runs
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import (
     RESOLUTIONS,
@@ -208,12 +208,11 @@ class DateColumn(BinnedColumn):
         unit = part_unit(parts)
         first, last = unit_of(np.array(self._bounds), unit).tolist()
         cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
-        pieces = [] if self._shape_points is None else [self._shape_points]
-        cuts = cut_at(self._starts, cells, *pieces)
-        bins = np.searchsorted(self._starts, cuts[:-1], side="right") - 1
+        cuts, bins = self._cuts(cells)
+        kept = self._is_kept(cuts[:-1])
         seconds = self._at(cuts[:-1])
         keys = keys_of_parts(bins, [part_of(seconds, part) for part in parts], parts)
-        return Runs.of(keys, cuts[:-1], np.diff(cuts), self._mass(cuts))
+        return Runs.of(keys[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
 
     def _draw_agreeing(
         self, codes: NDArray[np.integer[Any]], part_codes: Sequence[NDArray[Any]], rng: np.random.Generator

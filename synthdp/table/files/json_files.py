@@ -17,26 +17,30 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
     in one object: one of the two would be lost.
     """
 
-    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        entries = dict(pairs)
-        if len(entries) < len(pairs):
-            repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            raise SchemaError(
-                f"{what} {str(path)!r}: the key {repeated!r} stands twice in one object; remove one of them"
-            )
-        return entries
-
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise SchemaError(f"{what} {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
         raise DataFileError(f"{what} {str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
+    return parse_json(text, f"{what} {str(path)!r}")
+
+
+def parse_json(text: str, origin: str) -> Any:
+    """JSON values of a text; ``origin`` says in messages where it is from. Raises `SchemaError` as `load_json` does."""
+
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
+            repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            raise SchemaError(f"{origin}: the key {repeated!r} stands twice in one object; remove one of them")
+        return entries
+
     try:
         return json.loads(text, object_pairs_hook=object_of)
     except (ValueError, RecursionError) as error:
         where = f" in line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise SchemaError(f"{what} {str(path)!r}: it is not valid JSON{where}; correct it") from None
+        raise SchemaError(f"{origin}: it is not valid JSON{where}; correct it") from None
 
 
 def json_text(content: Any) -> str:

@@ -7,9 +7,8 @@ A rule is one of
 - ``{"determines": [fine, coarse], "map": {fine level: coarse level, ..}}``: the one column
   follows from the other.
 
-A condition is a list of levels (null is "missing"), or ``{"minimum": a, "maximum": b}`` (either may
-be absent) for numbers and dates. What is written always obeys the rules, so a bin must lie inside or
-outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
+For conditions see `synthdp.table.schema.conditions`. What is written always obeys the rules, so a bin
+must lie inside or outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,8 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
+from synthdp.table.schema.conditions import check_may_be_missing, level_codes, listed_levels, range_of
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
@@ -119,46 +118,28 @@ def levels_where(column: Column, condition: object) -> Mask:
     SchemaError
         If the condition does not fit the column, or cuts a bin in two.
     """
-    if isinstance(condition, Mapping):
-        if not isinstance(column, BinnedColumn) or not set(condition) <= {"minimum", "maximum"} or not condition:
-            _refuse(f"column {column.name!r}: a range needs minimum or maximum, and a number or date; list levels")
-        return _with_missing(column, column.bins_between(condition.get("minimum"), condition.get("maximum")))
-    if not isinstance(condition, Sequence) or isinstance(condition, str):
-        _refuse(f"column {column.name!r}: a condition is neither a list of levels nor a range; write one of them")
+    try:
+        if isinstance(column, BinnedColumn):
+            return _bins_where(column, condition)
+        mask = np.zeros(column.size, dtype=np.bool_)
+        mask[level_codes(column, listed_levels(column, condition))] = True
+        return mask
+    except SchemaError as error:
+        raise SchemaError(f"schema: constraints: {str(error).removeprefix('schema: ')}") from None
+
+
+def _bins_where(column: BinnedColumn, condition: object) -> Mask:
     mask = np.zeros(column.size, dtype=np.bool_)
-    for level in condition:
-        mask |= _is_level(column, level)
+    if isinstance(condition, Mapping):
+        mask[: column.n_levels] = column.bins_between(*range_of(column, condition))
+        return mask
+    for level in listed_levels(column, condition):
+        if level is None:
+            check_may_be_missing(column)
+            mask[-1] = True
+        else:
+            mask[: column.n_levels] |= column.bins_between(level, level)
     return mask
-
-
-def _is_level(column: Column, level: object) -> Mask:
-    if level is None:
-        if column.required:
-            _refuse(f"column {column.name!r}: null means missing, but the column is required; remove it")
-        return np.asarray(np.arange(column.size) == column.size - 1)
-    if isinstance(column, BinnedColumn):
-        return _with_missing(column, column.bins_between(level, level))
-    labels = list(column.labels[: column.n_levels])
-    truth = isinstance(level, bool)  # True == 1, but a truth value is no number
-    mask = np.array([isinstance(label, bool | np.bool_) == truth and bool(label == level) for label in labels])
-    if not mask.any():  # a JSON object's keys are texts, whatever the levels are
-        mask = np.array([str(label) == level for label in labels])
-    if not mask.any():
-        _refuse_merged(column, level)
-        _refuse(f"column {column.name!r} has no level {level!r}; list levels of the column")
-    return _with_missing(column, mask)
-
-
-def _refuse_merged(column: Column, level: object) -> None:
-    """Refuse a level that has no code of its own: which of the merged ones is written is drawn later."""
-    merged = column.merged.levels if isinstance(column, CategoricalColumn) and column.merged is not None else ()
-    if not isinstance(level, bool) and any(level in (other, str(other)) for other in merged):
-        way_out = "make it a level of its own, or leave it out here"
-        _refuse(f"column {column.name!r}: the level {level!r} is merged with others; {way_out}")
-
-
-def _with_missing(column: Column, mask: Mask) -> Mask:
-    return np.append(mask, np.zeros(column.size - column.n_levels, dtype=np.bool_))
 
 
 def _column(name: object, columns: Columns) -> Column:

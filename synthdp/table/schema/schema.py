@@ -9,14 +9,17 @@ from hashlib import sha256
 from os import PathLike
 from typing import Any, Self, final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import SchemaError
+from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.json_files import load_json, write_json
+from synthdp.table.schema.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.headers import check_names, listed
@@ -162,3 +165,36 @@ class Schema:
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
         check_names(tuple(names), self.table_names)
+
+
+def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema, dict[str, NDArray[np.float64]]]:
+    """A schema that decodes to what meets conditions, and how much of each code of their columns does.
+
+    Raises
+    ------
+    ParameterError
+        If something else than conditions was given, or a column has no value that meets its own.
+    SchemaError
+        If a column is unknown, or a condition does not fit its column.
+    """
+    if not isinstance(where, Mapping):
+        raise ParameterError(f"where is {_shown(where)}; give conditions as a dict, such as {CONDITIONS}")
+    columns = {column.name: column for column in schema.columns}
+    wanted: dict[str, NDArray[np.float64]] = {}
+    for name, condition in where.items():
+        if name not in columns:
+            raise SchemaError(f"where: there is no column {name!r}; there are {listed(schema.names)}")
+        if not is_condition(condition):
+            raise ParameterError(f"where: the condition on {name!r} is {_shown(condition)}; write them as {CONDITIONS}")
+        try:
+            columns[name], wanted[name] = narrowed(columns[name], condition)
+        except SchemaError as error:
+            raise SchemaError(f"where: {str(error).removeprefix('schema: ')}") from None
+        if not wanted[name].any():
+            raise ParameterError(f"where: no value of column {name!r} meets its condition; widen it")
+    return Schema(tuple(columns.values()), schema.missing_values, schema.rules), wanted
+
+
+def _shown(value: object) -> str:
+    """A value in a line that is not too long."""
+    return " ".join(f"{value!r:.99}".split())

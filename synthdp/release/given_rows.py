@@ -1,0 +1,155 @@
+"""Partial records that a caller gives to be completed: read, held against the schema, and kept as they are."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_list_like
+
+from synthdp.errors import ParameterError, SchemaError
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.boolean import BooleanColumn
+from synthdp.table.columns.categorical import CategoricalColumn
+from synthdp.table.columns.column import Column
+from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.reading import is_missing, objects_of, to_float
+from synthdp.table.schema.headers import listed
+from synthdp.table.schema.schema import Schema
+
+_FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'
+
+
+def given_table(given: object, schema: Schema) -> pd.DataFrame:
+    """Partial records as a table that fits the schema.
+
+    Raises
+    ------
+    ParameterError
+        If they are none of the forms that are taken.
+    SchemaError
+        If a column is unknown, or a value lies outside the schema and its column has no ``other``.
+    """
+    frame = _as_frame(given)
+    if not len(frame.columns):
+        raise ParameterError("given: it has no columns; give at least one, or sample without it")
+    for name in frame.columns:
+        if name not in schema.names:
+            raise SchemaError(f"given: there is no column {name!r}; there are {listed(schema.table_names)}")
+        if (source := schema[name].source) != name:
+            raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
+    if len(set(frame.columns)) < len(frame.columns):
+        raise ParameterError("given: two columns have the same name; give each once")
+    for name in frame.columns:
+        _check_values(schema[name], frame[name])
+    return frame
+
+
+def _as_frame(given: object) -> pd.DataFrame:
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, pd.Series):
+        if given.name is None:
+            raise ParameterError("given: the Series has no name; name it after the column that it holds")
+        return given.to_frame()
+    if isinstance(given, Mapping):
+        return _of_columns(given)
+    if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(row, Mapping) for row in given):
+        names = list(given[0]) if given else []
+        for position, row in enumerate(given):
+            if set(row) != set(names):
+                raise ParameterError(
+                    f"given: record {position} names other columns than record 0; name the same in all"
+                )
+        return _of_columns({name: [row[name] for row in given] for name in names})
+    raise ParameterError(f"given is a {type(given).__name__}; {_FORMS}")
+
+
+def _of_columns(columns: Mapping[object, object]) -> pd.DataFrame:
+    series = {}
+    for name, values in columns.items():
+        if isinstance(values, str | Mapping) or not is_list_like(values):
+            raise ParameterError(f"given: column {name!r} is no list of values; {_FORMS}")
+        typed = isinstance(values, pd.Series | np.ndarray)
+        held = pd.Series(values) if typed else pd.Series(list(values), dtype=object).infer_objects()  # type: ignore[call-overload]
+        series[name] = held.reset_index(drop=True)
+    if len(lengths := {name: len(values) for name, values in series.items()}) and len(set(lengths.values())) > 1:
+        raise ParameterError(
+            f"given: its columns differ in length, {min(lengths.values())} and more; give as many in each"
+        )
+    return pd.DataFrame(series)
+
+
+def _check_values(column: Column, values: pd.Series) -> None:
+    """Refuse a value that the schema does not know: nothing could be said of it."""
+    if isinstance(column, CategoricalColumn) and column.other is not None:
+        return
+    unknown = np.flatnonzero(~column.knows(values))
+    if unknown.size:
+        value = objects_of(values.iloc[unknown[:1]].to_numpy(dtype=object))[0]
+        what = "is missing, but the column is required" if is_missing(value) else f"is {value!r}, {_outside(column)}"
+        raise SchemaError(f"given: column {column.name!r}: value {unknown[0]} (from 0) {what}; correct it")
+
+
+def _outside(column: Column) -> str:
+    if not isinstance(column, BinnedColumn):
+        return "which is none of its levels"
+    low, high = (getattr(column, key) for key in ("minimum", "maximum"))
+    return f"which is no {'date' if isinstance(column, DateColumn) else 'number'} between {low} and {high}"
+
+
+def given_codes(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.integer]]:
+    """Level codes of the given columns, and of the parts of those that are dates."""
+    known = [column for column in schema.columns if column.source in frame.columns]
+    return {column.name: column.encode(frame[column.source]) for column in known}
+
+
+def with_given(table: pd.DataFrame, frame: pd.DataFrame, schema: Schema, *, text: bool) -> pd.DataFrame:
+    """A completed table with the given values as they are, typed or as texts."""
+    kept = {name: _texts(schema[name], frame[name]) if text else _typed(schema[name], frame[name]) for name in frame}
+    for name, values in kept.items():
+        if not text and values.dtype != table[name].dtype and values.dtype == np.float64:
+            whole = values.dropna() == values.dropna().round()
+            kept[name] = values.astype(table[name].dtype) if whole.all() else values
+    return table.assign(**{str(name): values.array for name, values in kept.items()})
+
+
+def _typed(column: Column, values: pd.Series) -> pd.Series:
+    """Values as they are; texts in a column of something else as what they say."""
+    if values.dtype != object and not isinstance(values.dtype, pd.StringDtype):
+        return values
+    if isinstance(column, DateColumn):
+        seconds = column.read_numbers(values)
+        moments = np.nan_to_num(seconds).astype(np.int64).astype("datetime64[s]")
+        return pd.Series(np.where(np.isnan(seconds), np.datetime64("NaT"), moments))
+    if isinstance(column, BinnedColumn):
+        return pd.Series(column.read_numbers(values))
+    if isinstance(column, BooleanColumn):
+        return column.decode(column.encode(values), np.random.default_rng(0))
+    if isinstance(column, CategoricalColumn) and column.type != "string":
+        return pd.Series([to_float(value) for value in values], dtype=np.float64)
+    return values
+
+
+def _texts(column: Column, values: pd.Series) -> pd.Series:
+    """Values as texts: texts as they are, all else as the column's own are written."""
+    return pd.Series([_text(column, value) for value in values.to_numpy(dtype=object)], dtype=object)
+
+
+def _text(column: Column, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return column.missing_values[0] if column.missing_values else ""
+    if isinstance(value, date | np.datetime64) and isinstance(column, DateColumn):
+        moment = pd.Timestamp(value)
+        return str(moment.strftime(column.format) if column.format else moment.isoformat().removesuffix("T00:00:00"))
+    if isinstance(value, bool | np.bool_):
+        words = (
+            (column.false_values, column.true_values) if isinstance(column, BooleanColumn) else (("False",), ("True",))
+        )
+        return words[bool(value)][0]
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
