@@ -1,6 +1,6 @@
 """Completing partial records inside a slice: with any model, by drawing again and, where that is hopeless, exactly."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,14 @@ from synthdp.inference.arrays import Codes, IntArray, compact
 from synthdp.inference.model import Model, Wanted, check_given, check_slice
 from synthdp.inference.requests import seeded
 
-MAX_ROUNDS = 32
-"""Records are completed so often, those outside the slice again, before the slices of what is known are drawn from."""
+MAX_ROUNDS = 128
+"""Records are completed in at most so many rounds, those outside the slice again; what is left is drawn exactly."""
+
+FEW_ROUNDS, FEW_GROUPS = 8, 64
+"""After so many rounds, if so few different records are left, drawing them exactly is quicker than more rounds."""
+
+_ROUND_RECORDS = 1 << 14
+"""A round completes at least so many records, those that are left several times over: it costs little more."""
 
 
 def complete_where(
@@ -42,16 +48,19 @@ def complete_where(
         for column, codes in zip(columns, drawn, strict=True):
             column[rows] = codes
 
-    for _ in range(MAX_ROUNDS):
-        if not left.size:
+    most = max(left.size, _ROUND_RECORDS)
+    for number in range(MAX_ROUNDS):
+        if not left.size or (number >= FEW_ROUNDS and len(_alike(given, left)) <= FEW_GROUPS):
             break
-        drawn = model.complete({name: codes[left] for name, codes in given.items()}, seed=_seed(generator))
-        chance = np.ones(left.size)
+        tried = np.repeat(left, most // left.size)
+        drawn = model.complete({name: codes[tried] for name, codes in given.items()}, seed=_seed(generator))
+        chance = np.ones(tried.size)
         for name, scale in weights.items():
             chance *= scale[drawn[model.domain.index(name)]]
-        inside = generator.random(left.size) < chance
-        keep(left[inside], tuple(codes[inside] for codes in drawn))
-        left = left[~inside]
+        inside = np.flatnonzero(generator.random(tried.size) < chance)
+        met, firsts = np.unique(tried[inside], return_index=True)
+        keep(met, tuple(codes[inside[firsts]] for codes in drawn))
+        left = np.setdiff1d(left, met, assume_unique=True)
     for rows in _alike(given, left):
         known = {name: np.arange(model.domain[name]) == codes[rows[0]] for name, codes in given.items()}
         keep(rows, model.sample_where({**weights, **known}, rows.size, seed=_seed(generator)))
@@ -65,9 +74,12 @@ def _seed(generator: np.random.Generator) -> int:
     return int(generator.integers(1 << 62))
 
 
-def _alike(given: Mapping[str, NDArray[np.integer]], rows: IntArray) -> Iterator[IntArray]:
+def _alike(given: Mapping[str, NDArray[np.integer]], rows: IntArray) -> list[IntArray]:
     """Some rows in groups of the same given codes."""
-    if rows.size:
-        _, groups = np.unique(np.column_stack([codes[rows] for codes in given.values()]), axis=0, return_inverse=True)
-        order = np.argsort(groups.ravel(), kind="stable")
-        yield from np.split(rows[order], np.cumsum(np.bincount(groups.ravel()))[:-1])
+    if not rows.size:
+        return []
+    groups = np.zeros(rows.size, np.int64)
+    for codes in given.values():  # numbers of groups stay below that of rows, so no product is too large
+        _, groups = np.unique(groups * (int(codes.max()) + 1) + codes[rows], return_inverse=True)
+    order = np.argsort(groups, kind="stable")
+    return np.split(rows[order], np.cumsum(np.bincount(groups))[:-1])

@@ -85,7 +85,12 @@ def _check_values(column: Column, values: pd.Series) -> None:
     """Refuse a value that the schema does not know: nothing could be said of it."""
     if isinstance(column, CategoricalColumn) and column.other is not None:
         return
-    unknown = np.flatnonzero(~column.knows(values))
+    suspects = np.arange(len(values))
+    if isinstance(column, BinnedColumn):  # to know values one by one takes a while, and most lie between the bounds
+        low, high = column.read_numbers(pd.Series(_bounds(column), dtype=object))
+        numbers = column.read_numbers(values)
+        suspects = np.flatnonzero(~((low <= numbers) & (numbers <= high)))
+    unknown = suspects[~column.knows(values.iloc[suspects])]
     if unknown.size:
         value = objects_of(values.iloc[unknown[:1]].to_numpy(dtype=object))[0]
         what = "is missing, but the column is required" if is_missing(value) else f"is {value!r}, {_outside(column)}"
@@ -95,8 +100,12 @@ def _check_values(column: Column, values: pd.Series) -> None:
 def _outside(column: Column) -> str:
     if not isinstance(column, BinnedColumn):
         return "which is none of its levels"
-    low, high = (getattr(column, key) for key in ("minimum", "maximum"))
+    low, high = _bounds(column)
     return f"which is no {'date' if isinstance(column, DateColumn) else 'number'} between {low} and {high}"
+
+
+def _bounds(column: BinnedColumn) -> list[object]:
+    return [getattr(column, key) for key in ("minimum", "maximum")]
 
 
 def given_codes(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.integer]]:
@@ -134,7 +143,11 @@ def _typed(column: Column, values: pd.Series) -> pd.Series:
 
 def _texts(column: Column, values: pd.Series) -> pd.Series:
     """Values as texts: texts as they are, all else as the column's own are written."""
-    return pd.Series([_text(column, value) for value in values.to_numpy(dtype=object)], dtype=object)
+    if values.dtype == object:  # equal objects may be written differently, such as 1 and True
+        return pd.Series([_text(column, value) for value in values], dtype=object)
+    positions, found = pd.factorize(values, use_na_sentinel=False)
+    texts = [_text(column, value) for value in found.astype(object)]
+    return pd.Series(np.array(texts, dtype=object)[positions], dtype=object)
 
 
 def _text(column: Column, value: object) -> str:
