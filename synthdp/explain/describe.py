@@ -11,6 +11,7 @@ from synthdp.explain.certificates import LEVELS, certificate_text
 from synthdp.explain.listing import table
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.synthesis import load
+from synthdp.table.columns.boolean import FALSE_WORDS, TRUE_WORDS
 from synthdp.table.columns.column import Column
 from synthdp.table.files.writing import reason
 from synthdp.table.schema.open_column import OpenColumn
@@ -150,7 +151,7 @@ def _understood(field: Mapping[str, Any]) -> str:
         shown += f"; {len(merged)} merged" if merged else ""
         return f"{shown}; else {own['other']}" if "other" in own else shown
     if field["type"] == "boolean":
-        return f"{' '.join(field['trueValues'])} / {' '.join(field['falseValues'])}"
+        return f"{' '.join(field.get('trueValues', TRUE_WORDS))} / {' '.join(field.get('falseValues', FALSE_WORDS))}"
     words = [f"{constraints['minimum']} to {constraints['maximum']}"]
     words += [f"by {own['resolution']}"] if "resolution" in own else []
     words += [f"written as {field['format']}"] if "format" in field else []

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from synthdp.table.columns.categorical import look_up, lookup_table, take
 from synthdp.table.columns.column import Column, check_text, refuse
-from synthdp.table.columns.reading import Values, integers_of
+from synthdp.table.columns.reading import Values, integers_of, to_float
 
-DEFAULT_TRUE_VALUES = ("true", "True", "TRUE", "1")
-"""Texts that mean true when a field names none (the default of Frictionless Table Schema)."""
+TRUE_WORDS = ("true", "t", "yes", "y", "on", "1")
+"""What means true when a field names no texts, in small and large letters; so does every way of writing 1."""
 
-DEFAULT_FALSE_VALUES = ("false", "False", "FALSE", "0")
-"""Texts that mean false when a field names none (the default of Frictionless Table Schema)."""
+FALSE_WORDS = ("false", "f", "no", "n", "off", "0")
+"""What means false when a field names no texts, in small and large letters; so does every way of writing 0."""
 
 
 @final
@@ -27,37 +27,64 @@ class BooleanColumn(Column):
     Parameters
     ----------
     true_values, false_values
-        Texts that mean true and false; the first of each is the one that is written.
+        Texts that mean true and false, and no others do; the first of each is the one that is
+        written. None stands for `TRUE_WORDS` and `FALSE_WORDS`, less what is declared to mean
+        something else, and writes ``true`` and ``false``, whatever the records have.
 
-    >>> BooleanColumn(name="smokes", required=True).encode(pd.Series(["true", "0"])).tolist()
-    [1, 0]
+    >>> BooleanColumn(name="smokes", required=True).encode(pd.Series(["Yes", "0", "no", "TRUE"])).tolist()
+    [1, 0, 0, 1]
     """
 
-    true_values: tuple[str, ...] = DEFAULT_TRUE_VALUES
-    false_values: tuple[str, ...] = DEFAULT_FALSE_VALUES
+    true_values: tuple[str, ...] | None = None
+    false_values: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        declared = []
         for key, attribute in (("trueValues", "true_values"), ("falseValues", "false_values")):
-            object.__setattr__(self, attribute, tuple(getattr(self, attribute)))
-            if not getattr(self, attribute):
-                refuse(self.name, f"{key} is empty; list the texts, or leave {key} out for the default ones")
-            for text in getattr(self, attribute):
+            if (texts := getattr(self, attribute)) is None:
+                continue
+            object.__setattr__(self, attribute, tuple(texts))
+            if not texts:
+                refuse(self.name, f"{key} is empty; list the texts, or leave {key} out for the usual ones")
+            for text in texts:
                 check_text(text, self.name, f"the text in {key}")
-        groups = [self.true_values, self.false_values, self.missing_values]
+            declared.append(tuple(texts))
+        groups = [*declared, self.missing_values]
         for text in set().union(*groups):
             if sum(text in group for group in groups) > 1:
                 refuse(self.name, f"{text!r} is in two of trueValues, falseValues, missingValues; keep it in one")
+        self._check_written()
+
+    def _check_written(self) -> None:
+        """Refuse what would be written and read back as something else."""
+        for code, text in enumerate(self._written):
+            if self._code_of(text) != code:
+                key = "trueValues" if code else "falseValues"
+                refuse(self.name, f"{text!r} is declared to mean something else; declare {key}")
 
     @property
     def n_levels(self) -> int:
         """Two: false and true."""
         return 2
 
+    @property
+    def _written(self) -> tuple[str, str]:
+        """What stands for false and for true in a file."""
+        return (self.false_values or FALSE_WORDS)[0], (self.true_values or TRUE_WORDS)[0]
+
     @cached_property
     def _table(self) -> dict[str, int]:
-        texts = [(text, 1) for text in self.true_values] + [(text, 0) for text in self.false_values]
+        """What is declared, code by text."""
+        texts = [(text, 1) for text in self.true_values or ()] + [(text, 0) for text in self.false_values or ()]
         return lookup_table(texts, self.missing_values, self.missing_code)
+
+    @cached_property
+    def _words(self) -> dict[str, int]:
+        """The usual spellings of what is not declared, code by text in small letters."""
+        taken = {text.strip().casefold() for text in self._table}
+        usual = ((1, self.true_values, TRUE_WORDS), (0, self.false_values, FALSE_WORDS))
+        return {word: code for code, own, words in usual if own is None for word in words if word not in taken}
 
     def _codes_of(self, values: Values) -> NDArray[np.int64]:
         if values.dtype.kind == "b":
@@ -65,13 +92,21 @@ class BooleanColumn(Column):
         return integers_of(values, self._code_of, self.missing_code)
 
     def _code_of(self, value: object) -> int:
+        code = self._known_code(value)
+        return self.missing_code if code is None else code
+
+    def _known_code(self, value: object) -> int | None:
+        """The code of a truth value, of what is declared, or of a usual spelling; None for all else."""
         if isinstance(value, bool | np.bool_):
             return int(value)
         code = look_up(self._table, value)
-        return self.missing_code if code is None else code
+        if code is not None or not self._words:
+            return code
+        code = self._words.get(value.strip().casefold()) if isinstance(value, str) else None
+        return self._words.get(_DIGITS.get(to_float(value), "")) if code is None else code
 
     def _has(self, value: object) -> bool:
-        return isinstance(value, bool | np.bool_) or look_up(self._table, value) is not None
+        return self._known_code(value) is not None
 
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:  # noqa: ARG002
         """Truth values: ``bool`` if the column is required, else pandas' ``boolean``."""
@@ -80,9 +115,14 @@ class BooleanColumn(Column):
 
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:  # noqa: ARG002
         """The first of the true or false values."""
-        return self._gathered([self.false_values[0], self.true_values[0], self._missing_text], codes)
+        return self._gathered([*self._written, self._missing_text], codes)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
-        texts = {"trueValues": list(self.true_values), "falseValues": list(self.false_values)}
+        declared = {"trueValues": self.true_values, "falseValues": self.false_values}
+        texts = {key: list(values) for key, values in declared.items() if values is not None}
         return self._field("boolean", {}, {}, **texts)
+
+
+_DIGITS = {1.0: "1", 0.0: "0"}
+"""The words of the numbers that are truth values."""

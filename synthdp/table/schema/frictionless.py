@@ -16,7 +16,7 @@ from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.bin_shape import Shape
-from synthdp.table.columns.boolean import DEFAULT_FALSE_VALUES, DEFAULT_TRUE_VALUES, BooleanColumn
+from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, refuse
 from synthdp.table.columns.dates import DateColumn
@@ -138,8 +138,9 @@ def _check_spelling(name: str, given: Mapping[str, Any], known: Sequence[str]) -
 def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     _own(name, field, ())
-    true_values = _texts(name, field, "trueValues", DEFAULT_TRUE_VALUES)
-    false_values = _texts(name, field, "falseValues", DEFAULT_FALSE_VALUES)
+    true_values, false_values = (
+        None if field.get(key) is None else _texts(name, field, key, ()) for key in ("trueValues", "falseValues")
+    )
     return BooleanColumn(true_values=true_values, false_values=false_values, **shared)
 
 
