@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from synthdp.table.columns.bin_shape import Ints, Runs, checked_weights
 from synthdp.table.columns.column import Column, check_text, refuse
-from synthdp.table.columns.reading import Values, integers_of, is_missing, texts_of, to_float
+from synthdp.table.columns.edges import PLAIN, Notation
+from synthdp.table.columns.reading import Values, integers_of, is_missing, texts_of
 
 
 @final
@@ -71,6 +72,8 @@ class CategoricalColumn(Column):
         ``levels``, or one more.
     merged
         Further levels that share the code after all others (but "missing").
+    notation
+        How texts write the levels, if they are numbers.
 
     >>> column = CategoricalColumn(name="colour", levels=("red", "blue"), other="else", required=True)
     >>> column.encode(pd.Series(["blue", " red", "green"])).tolist(), column.size
@@ -81,9 +84,11 @@ class CategoricalColumn(Column):
     type: Literal["string", "integer", "number", "year"] = "string"
     other: str | float | None = None
     merged: Merged | None = None
+    notation: Notation = PLAIN
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.notation.check(self.name)
         object.__setattr__(self, "levels", tuple(self._checked(level) for level in self.levels))
         if not self.levels:
             refuse(self.name, "constraints.enum is empty; list the levels that the column can have")
@@ -138,7 +143,8 @@ class CategoricalColumn(Column):
 
     @cached_property
     def _missing(self) -> frozenset[str | float]:
-        return frozenset(self.missing_values if self.type == "string" else map(to_float, self.missing_values))
+        texts = self.missing_values
+        return frozenset(texts if self.type == "string" else map(self.notation.number, texts))
 
     @property
     def n_levels(self) -> int:
@@ -188,7 +194,7 @@ class CategoricalColumn(Column):
         if self.type == "string":
             code = look_up(self._table, value)
             return self._unknown_code if code is None else code
-        number = to_float(value)
+        number = self.notation.number(value)
         if math.isnan(number):  # a text that is no number: missing if the schema says so, else unknown
             texts = {text.strip() for text in texts_of(value)}
             known = not texts.isdisjoint(text.strip() for text in self.missing_values)
@@ -198,7 +204,7 @@ class CategoricalColumn(Column):
     def _has(self, value: object) -> bool:
         if self.type == "string":
             return look_up(self._table, value) is not None
-        number = to_float(value)
+        number = self.notation.number(value)
         return not math.isnan(number) and number in self._table
 
     def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.integer[Any]]:
@@ -223,14 +229,17 @@ class CategoricalColumn(Column):
 
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
         """The level of each code as a text."""
-        return self._gathered([*map(str, self._written_levels), self._missing_text], self._draw(codes, rng))
+        texts = list(map(str, self._written_levels))
+        if self.type != "string":
+            texts = list(map(self.notation.written, texts))
+        return self._gathered([*texts, self._missing_text], self._draw(codes, rng))
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
         own: dict[str, Any] = {} if self.other is None else {"other": self.other}
         if self.merged is not None:
             own["merged"] = {"levels": list(self.merged.levels), "weights": list(self.merged.weights)}
-        return self._field(self.type, {"enum": list(self.levels)}, own)
+        return self._field(self.type, {"enum": list(self.levels)}, own, **self.notation.properties())
 
 
 LABELLED_LEVELS = 4

@@ -1,18 +1,119 @@
-"""What integer and number columns share: public bounds, and bins given as a count or as edges."""
+"""What integer and number columns share: how they are written, public bounds, and bins as a count or as edges."""
 
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import MAX_LEVELS, refuse
-from synthdp.table.columns.reading import Values, floats_of
+from synthdp.table.columns.reading import Values, floats_of, to_float
+
+_ALIKE = (" \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "'\N{RIGHT SINGLE QUOTATION MARK}")
+"""Marks between groups of digits that look alike: who declares one of them means all."""
+
+_MINUS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FIGURE DASH}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Notation:
+    """How texts write numbers, in the words of Frictionless Table Schema.
+
+    Parameters
+    ----------
+    decimal_char
+        What stands before the decimals.
+    group_char
+        What may stand between groups of three digits (two or three before the last such group); empty for nothing.
+    bare_number
+        False: other characters may stand around a number, such as a currency or a percent sign. A
+        minus beside the number or before all else counts, and so do brackets around it all.
+
+    >>> german = Notation(decimal_char=",", group_char=".", bare_number=False)
+    >>> [german.number(text) for text in ("1.234,56 EUR", "-3 %", "(7,5)", "1,234.56", "n/a")]
+    [1234.56, -3.0, -7.5, nan, nan]
+    """
+
+    decimal_char: str = "."
+    group_char: str = ""
+    bare_number: bool = True
+
+    def check(self, column: str) -> None:
+        """Refuse marks that could not be told from the rest of a number."""
+        marks = (("decimalChar", self.decimal_char), ("groupChar", self.group_char))
+        for key, mark in marks:
+            if len(mark) > 1 or mark.isalnum() or mark in {"+", *_MINUS} or (key == "decimalChar" and not mark.strip()):
+                refuse(column, f"{key} is {mark!r}; give one character that is no digit, letter or sign")
+        if self.decimal_char == self.group_char:
+            refuse(column, f"decimalChar and groupChar are both {self.decimal_char!r}; give two")
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        return self == PLAIN
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        point = re.escape(self.decimal_char)
+        alike = next((marks for marks in _ALIKE if self.group_char and self.group_char in marks), self.group_char)
+        group = f"[{re.escape(alike)}]"
+        whole = rf"[0-9]{{1,3}}(?:{group}[0-9]{{2,3}})*{group}[0-9]{{3}}|[0-9]+" if alike else "[0-9]+"
+        # where text may stand before a number, "No.5" is 5; and "5,-" is a price without cents
+        decimals = rf"{point}[0-9]*" if self.bare_number else rf"{point}(?:[0-9]+|[{_MINUS}]+)"
+        number = rf"(?:(?P<whole>{whole})(?P<decimals>{decimals})?|(?<![^\W_])(?P<alone>{point}[0-9]+))"
+        before, after = (f"[{_MINUS}+]?", "") if self.bare_number else ("[^0-9]*?", "[^0-9]*")
+        return re.compile(rf"(?P<before>{before}){number}(?P<power>[eE][+-]?[0-9]+)?(?P<after>{after})")
+
+    def number(self, value: object) -> float:
+        """One value as a number; NaN if it is none. What is no text is read as it is."""
+        if self._is_plain or not issubclass(type(value), str):
+            return to_float(value)
+        found = self._pattern.fullmatch(str.__str__(value).strip())
+        if found is None:
+            return math.nan
+        decimals = (found["decimals"] or found["alone"] or "")[1:]
+        whole = "".join(filter(str.isdigit, found["whole"] or "0"))
+        fraction = decimals if decimals.isdigit() else "0"
+        return _sign(found["before"], found["after"]) * float(f"{whole}.{fraction}{found['power'] or ''}")
+
+    def floats(self, values: Values) -> NDArray[np.float64]:
+        """`number` of each of some values."""
+        if self._is_plain or values.dtype != object:
+            return floats_of(values)
+        return np.fromiter(map(self.number, values), np.float64, len(values))
+
+    def written(self, text: str) -> str:
+        """A number as Python writes it, with this decimal mark and without groups."""
+        return text.replace(".", self.decimal_char)
+
+    def properties(self) -> dict[str, Any]:
+        """What a field must say of this notation."""
+        given = {"decimalChar": self.decimal_char, "groupChar": self.group_char, "bareNumber": self.bare_number}
+        return {key: value for key, value in given.items() if value != NOTATION[key]}
+
+
+PLAIN = Notation()
+"""Numbers as Python reads them."""
+
+NOTATION: dict[str, Any] = {"decimalChar": ".", "groupChar": "", "bareNumber": True}
+"""The notation of a field that says nothing of it."""
+
+
+def _sign(before: str, after: str) -> float:
+    """The sign of a number between other characters; NaN if that is not clear."""
+    in_brackets = before.startswith("(") and after.endswith(")")
+    n_minus = sum(before.count(mark) + after.count(mark) for mark in _MINUS)
+    if not n_minus:
+        return -1.0 if in_brackets else 1.0
+    beside = (before[:1], before.rstrip()[-1:], after)
+    return -1.0 if n_minus == 1 and not in_brackets and set(beside) & set(_MINUS) else math.nan
 
 
 def check_bound(column: str, key: str, value: object) -> float:
@@ -104,15 +205,19 @@ class NumericColumn(BinnedColumn):
     edges
         Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
         right edge too. In place of ``bins``.
+    notation
+        How texts write the numbers.
     """
 
     minimum: float | None = None
     maximum: float | None = None
     bins: int | None = None
     edges: tuple[float, ...] | None = None
+    notation: Notation = PLAIN
 
     def _check_bounds(self) -> None:
         """Fill in bounds from edges, and check each number and their order."""
+        self.notation.check(self.name)
         if self.edges is None:
             bounds = [self._number(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum")]
             check_order(self.name, *bounds)
@@ -136,7 +241,7 @@ class NumericColumn(BinnedColumn):
         return self.minimum, self.maximum
 
     def _read(self, values: Values) -> NDArray[np.float64]:
-        return floats_of(values)
+        return self.notation.floats(values)
 
     def _binning(self) -> dict[str, Any]:
         own: dict[str, Any] = {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}

@@ -103,7 +103,8 @@ class IntegerColumn(NumericColumn):
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
-        return self._field(self.type, {"minimum": self.minimum, "maximum": self.maximum}, self._binning())
+        constraints = {"minimum": self.minimum, "maximum": self.maximum}
+        return self._field(self.type, constraints, self._binning(), **self.notation.properties())
 
 
 def value_at(points: NDArray[np.int64], decimals: int) -> NDArray[np.float64]:
@@ -237,7 +238,8 @@ class NumberColumn(NumericColumn):
 
     def _texts(self, values: NDArray[np.float64]) -> Sequence[str]:
         # always the same number of decimals, as most systems write a column
-        return list(map(f"{{:.{max(self.decimals or 0, 0)}f}}".format, values.tolist()))
+        texts = map(f"{{:.{max(self.decimals or 0, 0)}f}}".format, values.tolist())
+        return list(map(self.notation.written, texts))
 
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
         """Numbers as ``float64``; NaN where missing."""
@@ -248,4 +250,5 @@ class NumberColumn(NumericColumn):
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
         own = self._binning() | {"decimals": self.decimals}
-        return self._field("number", {"minimum": self.minimum, "maximum": self.maximum}, own)
+        constraints = {"minimum": self.minimum, "maximum": self.maximum}
+        return self._field("number", constraints, own, **self.notation.properties())

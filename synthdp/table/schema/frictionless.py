@@ -1,17 +1,16 @@
 """Frictionless Table Schema (versions 1 and 2) as JSON, to columns and back.
 
 Of a field, ``name``, ``type``, ``title``, ``description``, ``format``, ``missingValues``,
-``categories``, ``trueValues``, ``falseValues`` and ``constraints`` (``enum``, ``minimum``,
-``maximum``, ``required``) are read. What binning needs beyond the standard lies under one
-property, ``"synthdp"``, where an unknown key is an error. Everything else is ignored, except
-``decimalChar``, ``groupChar`` and ``bareNumber``, which would change what a number means.
+``categories``, ``trueValues``, ``falseValues``, ``decimalChar``, ``groupChar``, ``bareNumber`` and
+``constraints`` (``enum``, ``minimum``, ``maximum``, ``required``) are read. What binning needs beyond
+the standard lies under one property, ``"synthdp"``, where an unknown key is an error. Elsewhere
+`keys` refuses what could be meant for one of these, and the rest is ignored.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from difflib import get_close_matches
 from typing import Any
 
 from synthdp.errors import SchemaError
@@ -20,48 +19,17 @@ from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, refuse
 from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.table.schema.keys import check_field_keys, check_schema_keys
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
 
-_FIELD_KEYS = (
-    "name",
-    "type",
-    "title",
-    "description",
-    "format",
-    "missingValues",
-    "categories",
-    "categoriesOrdered",
-    "trueValues",
-    "falseValues",
-    "constraints",
-    "synthdp",
-    "example",
-    "rdfType",
-    "bareNumber",
-    "decimalChar",
-    "groupChar",
-)
-_CONSTRAINT_KEYS = (
-    "enum",
-    "minimum",
-    "maximum",
-    "required",
-    "unique",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "jsonSchema",
-)
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
 _INTEGER_KEYS = ("bins", "edges", "shape")
 NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
 DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
-_NUMBER_FORMATS = {"decimalChar": ".", "groupChar": "", "bareNumber": True}
 
 
 def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[str, ...]]:
@@ -84,6 +52,7 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
+    check_schema_keys(mapping)
     own = mapping.get("synthdp")
     if isinstance(own, Mapping) and own.get("ignore"):
         way_out = "read it as an OpenSchema, or remove it"
@@ -103,13 +72,12 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     name = field.get("name")
     if not isinstance(name, str) or not name:
         raise SchemaError(f"schema: the field name {name!r} is not a text; give each field a name")
+    check_field_keys(name, field)
     kind = field.get("type")
     if kind not in SUPPORTED_TYPES:
         problem = "is not filled in" if kind is None else f"{kind!r} is not supported"
         refuse(name, f"the type {problem}; use one of {', '.join(SUPPORTED_TYPES)}")
     constraints = _object(name, field, "constraints")
-    _check_spelling(name, field, _FIELD_KEYS)
-    _check_spelling(name, constraints, _CONSTRAINT_KEYS)
     shared = {
         "name": name,
         "required": _flag(name, constraints, "required"),
@@ -127,14 +95,6 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     return _numeric(kind, field, constraints, shared)
 
 
-def _check_spelling(name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuse a key that looks like a misspelt one: ignoring it would change what the column means."""
-    for key in given:
-        if key not in known and (meant := get_close_matches(str(key).lower(), map(str.lower, known), 1, cutoff=0.8)):
-            intended = next(other for other in known if other.lower() == meant[0])
-            refuse(name, f"the key {key!r} is not known; did you mean {intended!r}?")
-
-
 def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     _own(name, field, ())
@@ -146,22 +106,26 @@ def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
 
 def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | None, shared: Any) -> Column:
     name = shared["name"]
-    if kind != "string":
-        _check_number_format(name, field)
+    notation = PLAIN if kind == "string" else _notation(kind, field, name)
     own = _own(name, field, CATEGORICAL_KEYS)
     if levels is None:
         refuse(name, "constraints.enum is missing; list the levels that the column can have")
     merged = _parts_of(name, own, "merged", ("levels", "weights"))
     return CategoricalColumn(
-        levels=levels, type=kind, other=own.get("other"), merged=None if merged is None else Merged(**merged), **shared
+        levels=levels,
+        type=kind,
+        other=own.get("other"),
+        merged=None if merged is None else Merged(**merged),
+        notation=notation,
+        **shared,
     )
 
 
 def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
-    _check_number_format(name, field)
     own = _own(name, field, NUMBER_KEYS[kind])
     binning: dict[str, Any] = {key: own.get(key) for key in NUMBER_KEYS[kind]}
+    binning["notation"] = _notation(kind, field, name)
     binning["edges"] = _list(name, own, "edges", "increasing numbers")
     if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
         binning["shape"] = Shape(**shape)
@@ -169,10 +133,15 @@ def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any]
     return NumberColumn(**binning, **shared) if kind == "number" else IntegerColumn(type=kind, **binning, **shared)
 
 
-def _check_number_format(name: str, field: Mapping[str, Any]) -> None:
-    for key, supported in _NUMBER_FORMATS.items():
-        if field.get(key, supported) != supported:
-            refuse(name, f"{key} {field[key]!r} is not supported; write plain numbers and remove it")
+def _notation(kind: Any, field: Mapping[str, Any], name: str) -> Notation:
+    """How a field says that numbers are written; years and texts are written in one way only."""
+    marks = {key: NOTATION[key] if field.get(key) is None else field[key] for key in NOTATION}
+    for key, value in marks.items():
+        if type(value) is not type(NOTATION[key]):
+            refuse(name, f"{key} is {value!r}; write {'true or false' if key == 'bareNumber' else 'a text'}")
+        if kind not in ("integer", "number") and value != NOTATION[key]:
+            refuse(name, f"{key} is for columns of type 'integer' or 'number'; change the type, or remove it")
+    return Notation(decimal_char=marks["decimalChar"], group_char=marks["groupChar"], bare_number=marks["bareNumber"])
 
 
 def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:

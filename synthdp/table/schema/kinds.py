@@ -6,6 +6,7 @@ from typing import Any
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
 from synthdp.table.schema.frictionless import SUPPORTED_TYPES
+from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_fields import derivable
 
 KINDS = ("categorical", *SUPPORTED_TYPES)
@@ -54,6 +55,7 @@ def _label(kind: Any) -> Any:
 def _field(name: str, kind: Any) -> dict[str, Any]:
     given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
     label = _label(kind)
+    check_field_keys(name, given)
     if isinstance(label, int | float) and not isinstance(label, bool):
         way_out = "write a kind such as 'integer', or give a file of domain sizes as the schema"
         refuse(name, f"its kind is the number {label!r}; {way_out}")

@@ -23,6 +23,7 @@ from typing import Any, get_args
 from synthdp.table.columns.column import MAX_LEVELS, Column, refuse
 from synthdp.table.columns.edges import DEFAULT_BINS
 from synthdp.table.schema.frictionless import CATEGORICAL_KEYS, DATE_KEYS, NUMBER_KEYS, SUPPORTED_TYPES, parse_field
+from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_column import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn, Part
 
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -59,6 +60,7 @@ def read_field(field: Any, missing_values: tuple[str, ...]) -> Column | OpenColu
     known = isinstance(field, Mapping) and isinstance(field.get("name"), str) and field.get("type") in SUPPORTED_TYPES
     if not known or not _is_object(own) or not _is_object(field.get("constraints")):
         return parse_field(field, missing_values)  # which refuses it
+    check_field_keys(field["name"], field)
     if own and "derive" in own:
         return _open_column(field, own, missing_values)
     _refuse_unknown(field["name"], field, own or {}, frozenset())
