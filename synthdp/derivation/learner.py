@@ -13,6 +13,7 @@ from synthdp.derivation.budgets import ColumnBudget, column_budgets, has_density
 from synthdp.derivation.decimals import decimals_between, learn_decimals
 from synthdp.derivation.levels import learn_levels, missing_found
 from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
+from synthdp.derivation.unread import missing_caution
 from synthdp.grid import Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.reporting import Report
@@ -31,7 +32,8 @@ class LearntColumn:
     column
         The closed column.
     caution
-        What a reader should know if nothing was told from noise; empty if something was.
+        What a reader should know: that nothing was told from noise, or that much of a column without missing
+        values was not read. Empty if there is nothing to say.
     """
 
     column: Column
@@ -87,6 +89,9 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+        if column.template.required:
+            stddevs = (learnt.missing_stddev, learnt.present_stddev)
+            caution = missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
     elif "missing" in column.open_parts:
         histogram = values.histogram(Grid(column=column.name), np.empty(0, dtype=np.int64), rho=rho)
         found |= missing_found(column, histogram.missing, histogram.stddev)

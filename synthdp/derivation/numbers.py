@@ -61,6 +61,8 @@ class Learnt:
         Where the records lie, between the bounds.
     missing, missing_stddev
         Noisy count of records without a value, and the standard deviation of its noise.
+    present, present_stddev
+        The same of records with one.
     stands_out
         Whether any record was told from noise.
     """
@@ -68,6 +70,8 @@ class Learnt:
     density: Density
     missing: float
     missing_stddev: float
+    present: float
+    present_stddev: float
     stands_out: bool
 
 
@@ -84,6 +88,11 @@ class _Look:
     @property
     def widths(self) -> Ints:
         return np.diff(self.starts)
+
+    @property
+    def present(self) -> tuple[float, float]:
+        """Noisy count of records with a value, and the standard deviation of its noise."""
+        return float(self.counts.sum()), self.stddev * sqrt(len(self.counts))
 
     def cells_of(self, points: Ints) -> NDArray[np.intp]:
         """The cell that each point lies in."""
@@ -134,7 +143,7 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     weights = np.array([look.stddev**-2 for look in looks])
     missing = float(weights @ [look.missing for look in looks] / weights.sum())
     stands_out = bool(standing_out(first.counts, first.stddev).any())
-    return Learnt(density.simplified(), missing, float(weights.sum() ** -0.5), stands_out)
+    return Learnt(density.simplified(), missing, float(weights.sum() ** -0.5), *first.present, stands_out)
 
 
 def _look(values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> _Look:
@@ -273,7 +282,7 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     edges = values.split_tree(axis.grid, start, stop, rho=rho * (1 - LOOKING))
     edges = _fewer(edges, most)
     stands_out = bool(standing_out(first.counts, first.stddev).any())
-    return Learnt(Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev, stands_out)
+    return Learnt(Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev, *first.present, stands_out)
 
 
 def _fewer(edges: Ints, most: int) -> Ints:

@@ -9,6 +9,7 @@ from typing import Any, final
 from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
+from synthdp.derivation.unread import unread_cautions
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
@@ -190,12 +191,15 @@ class Release:
         return LearntDomain(self._schema.partly_closed(self._found), self._certificate(schema, None))
 
     def _synthesis(self, schema: Schema, measurements: Sequence[LinearMeasurement], model: Model | None) -> Synthesis:
-        statement = self._certificate(schema, model)
+        statement = self._certificate(schema, model, measurements)
         return Synthesis(schema=schema, measurements=measurements, model=model, certificate=statement)
 
-    def _certificate(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
+    def _certificate(
+        self, schema: Schema | None, model: Model | None, measurements: Sequence[LinearMeasurement] = ()
+    ) -> dict[str, object]:
         bits = SystemRandomness() if self._randomness is None else self._randomness
-        facts, findings = self._public_facts(schema, model), [*self._findings, *fit_cautions(model)]
+        unread = [] if schema is None else unread_cautions(schema, measurements)
+        facts, findings = self._public_facts(schema, model), [*self._findings, *unread, *fit_cautions(model)]
         return privacy_certificate(ledger=self._ledger, randomness=bits, release=facts, findings=findings)
 
     def _public_facts(self, schema: Schema | None, model: Model | None) -> dict[str, object]:

@@ -64,7 +64,8 @@ def census(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         # One run in 200 takes noise for a third decimal of the income: `significance.FALSE_ALARM` allows it.
         freeze(patch, 2)
-        assert_quiet_success(invoke(*kinds_arguments(*more, source=CENSUS, known=known, output=output, delta="1e-9")))
+        outcome = invoke(*kinds_arguments(*more, source=CENSUS, known=known, output=output, delta="1e-9"))
+        assert_success(outcome, output)
     return SimpleNamespace(
         folder=folder,
         real=pd.read_csv(CENSUS, dtype=str, keep_default_na=False),
@@ -131,7 +132,7 @@ def test_kinds_and_a_declared_schema_are_one_pipeline(census):
     census.model.schema.save(path)
     output = census.folder / "declared.csv"
     more = ("--mechanism", "independent", "--workload", "2-way", "--domain-share", "0.9")
-    assert_quiet_success(invoke(*kinds_arguments(*more, source=CENSUS, known=("-s", path), output=output)))
+    assert_success(invoke(*kinds_arguments(*more, source=CENSUS, known=("-s", path), output=output)), output)
     certificate = certificate_of(output)
     assert certificate["schema"]["sha256"] == census.certificate["schema"]["sha256"]
     assert {column["domain"] for column in certificate["schema"]["columns"]} == {"declared"}

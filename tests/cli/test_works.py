@@ -100,7 +100,9 @@ def test_odd_tables_work(fields, rows, mechanism, place):
     writer.writerows([list(fields), *rows])
     lay_out(place, table=stream.getvalue(), schema={"fields": [{"name": n} | f for n, f in fields.items()]})
     more = ("--mechanism", mechanism, "--rows", "40")
-    assert_quiet_success(invoke(*run_arguments(*more, epsilon="100")))
+    outcome = invoke(*run_arguments(*more, epsilon="100"))
+    assert (outcome.code, outcome.out) == (0, b"")
+    assert all(line.startswith("synthdp: caution: column ") for line in outcome.lines)  # much of these is not read
     header, *body = rows_of((place / "out.csv").read_bytes())
     assert header == list(fields)
     assert len(body) == 40

@@ -20,7 +20,8 @@ FIELDS = [
 ]
 SCHEMA = {"fields": FIELDS}
 HEADER = "town,age,code\n"
-ROWS = f"A,30,01\nB,40,02\n{CANARY},50,\nA,7,01\n" * 800
+ROWS = f"A,30,01\nB,40,02\n{CANARY},50,\nA,7,01\nA,30,01\nB,40,02\nA,50,02\nA,7,01\n" * 400
+"""An eighth of them without a code: not so many that it is worth a caution."""
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,8 @@ class CategoricalColumn(Column):
         return 0 if self.other is None else self._all_levels.index(self.other)
 
     @cached_property
-    def _unknown_code(self) -> int:
+    def unknown_code(self) -> int:
+        """What a value becomes that is neither a level nor missing."""
         return self.missing_code if self.other is None else self._fallback_code
 
     @cached_property
@@ -186,20 +187,20 @@ class CategoricalColumn(Column):
         return dict.fromkeys(self._missing, self.missing_code) | {float(level): code for level, code in codes}
 
     def _codes_of(self, values: Values) -> NDArray[np.int64]:
-        return integers_of(values, self._code_of, self._unknown_code)
+        return integers_of(values, self._code_of, self.unknown_code)
 
     def _code_of(self, value: object) -> int:
         if is_missing(value):
             return self.missing_code
         if self.type == "string":
             code = look_up(self._table, value)
-            return self._unknown_code if code is None else code
+            return self.unknown_code if code is None else code
         number = self.notation.number(value)
         if math.isnan(number):  # a text that is no number: missing if the schema says so, else unknown
             texts = {text.strip() for text in texts_of(value)}
             known = not texts.isdisjoint(text.strip() for text in self.missing_values)
-            return self.missing_code if known else self._unknown_code
-        return self._table.get(number, self._unknown_code)
+            return self.missing_code if known else self.unknown_code
+        return self._table.get(number, self.unknown_code)
 
     def _has(self, value: object) -> bool:
         if self.type == "string":

@@ -1,0 +1,166 @@
+"""What noisy counts say of values that were not read: cautions, for nothing in a cell is ever an error.
+
+A value that a column cannot read becomes "missing", ``other``, or the lowest bin, and nobody may be told
+of a record. What is told is what was released and paid for anyhow: the noisy share of all records that
+ended there, where it is large beyond doubt. Whether it should be is for people to say who know the table.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot, sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.derivation.significance import significance
+from synthdp.measurement import LinearMeasurement
+from synthdp.table.columns.categorical import CategoricalColumn
+from synthdp.table.columns.column import Column
+from synthdp.table.schema.schema import Schema
+
+MANY = 0.2
+"""More records than this part of all without a value are worth a word."""
+
+MOST = 0.5
+"""So are more than this part of all that have none of the levels that a column has."""
+
+NEARLY_ALL, SURELY = 0.99, 0.9
+"""So is all but everything in the one level that unread values of a required column become, this much beyond doubt."""
+
+_WAYS_OF_WRITING: Mapping[str, str] = {
+    "boolean": "trueValues, falseValues",
+    "integer": "decimalChar, groupChar, bareNumber",
+    "number": "decimalChar, groupChar, bareNumber",
+    "year": "type",
+    "date": "format",
+    "datetime": "format",
+}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Suspect:
+    """A level in which unread values end, and the share of records from which on that is worth a word.
+
+    Parameters
+    ----------
+    code
+        The level.
+    share, surely
+        What the share of records may be as far as noise can tell, and what it exceeds beyond doubt.
+    words
+        What is said of so many records.
+    """
+
+    code: int
+    share: float
+    surely: float
+    words: str
+
+    def caution(self, column: Column, count: float, total: float, noise: float) -> list[str]:
+        """A caution if too many records of all are at the level; ``noise`` is what passes for nothing."""
+        if total <= 0 or count - self.surely * total <= noise or count < self.share * total - noise:
+            return []
+        return [f"column {column.name!r}: about {100 * min(count / total, 1.0):.0f} % of the records {self.words}"]
+
+
+def unread_cautions(schema: Schema, measurements: Sequence[LinearMeasurement]) -> list[str]:
+    """What users should know of columns of which much was not read, from released measurements only.
+
+    Parameters
+    ----------
+    schema
+        The columns, learnt ones closed.
+    measurements
+        Noisy marginals over its codes. Of those that hold a column the least noisy one speaks.
+    """
+    limit = significance(2 * len(schema.columns))
+    found = []
+    for column in schema.table_columns:
+        about = [measurement for measurement in measurements if column.name in measurement.clique]
+        for suspect in _suspects(column):
+            counts = filter(None, (_counts(measurement, column, suspect.code) for measurement in about))
+            answers = ((_noise(variances, suspect), values) for values, variances in counts)
+            if best := min(answers, key=lambda answer: answer[0], default=None):
+                noise, values = best
+                found += suspect.caution(column, values[suspect.code], values.sum(), limit * noise)
+    return found
+
+
+def missing_caution(column: Column, missing: float, present: float, stddevs: tuple[float, float]) -> str:
+    """A caution if too many records of a column were without a value when it was learnt; empty if not.
+
+    Parameters
+    ----------
+    column
+        The column.
+    missing, present
+        Noisy counts of records without and with a value.
+    stddevs
+        Of the noise of either.
+    """
+    noise = hypot((1 - MANY) * stddevs[0], MANY * stddevs[1])
+    return "".join(_missing(column).caution(column, missing, missing + present, significance(1) * noise))
+
+
+def _suspects(column: Column) -> Iterator[_Suspect]:
+    """Where values of a column end that are not read; with ``other`` only what is missing is missing."""
+    has_other = isinstance(column, CategoricalColumn) and column.other is not None
+    if not column.required and not has_other:
+        yield _missing(column)
+    if column.n_levels == 1:
+        return
+    if isinstance(column, CategoricalColumn) and has_other:
+        spelling = "list the levels as they are spelt there: constraints.enum"
+        words = (
+            f"have none of its other levels and became {column.other!r}; if that is not so in your table, {spelling}"
+        )
+        yield _Suspect(code=column.unknown_code, share=MOST, surely=MOST, words=words)
+    elif column.required:
+        words = (
+            "are in its first level or lowest bin, where values end that could not be read, for constraints.required "
+            f"is true; if that is not so in your table, declare how it is written: {_ways(column)}"
+        )
+        yield _Suspect(code=column.missing_code, share=NEARLY_ALL, surely=SURELY, words=words)
+
+
+def _missing(column: Column) -> _Suspect:
+    words = (
+        "have no value, or none that could be read; "
+        f"if that is not so in your table, declare how it is written: {_ways(column)}"
+    )
+    return _Suspect(code=column.missing_code, share=MANY, surely=MANY, words=words)
+
+
+def _ways(column: Column) -> str:
+    """What a field can declare so that more of its values are read."""
+    if isinstance(column, CategoricalColumn):
+        numbers = [_WAYS_OF_WRITING[column.type]] if column.type in ("integer", "number") else []
+        return ", ".join(["constraints.enum", "synthdp.other", *numbers, "missingValues"])
+    return f"{_WAYS_OF_WRITING[str(column.field()['type'])]}, missingValues"
+
+
+def _counts(
+    measurement: LinearMeasurement, column: Column, code: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Noisy counts of the levels of a column, and their variances; None if they do not tell a level apart."""
+    if column.name not in measurement.clique:
+        return None
+    axis = measurement.clique.index(column.name)
+    others = tuple(other for other in range(len(measurement.clique)) if other != axis)
+    values, variances = measurement.values.sum(axis=others), measurement.variance.sum(axis=others)
+    groups = measurement.groups.get(column.name)
+    if groups is None:
+        return values, variances
+    if np.count_nonzero(groups == groups[code]) > 1:
+        return None
+    sizes = np.bincount(groups)[groups]  # a group's count and its variance lie evenly on its levels
+    return values[groups] / sizes, variances[groups] / sizes
+
+
+def _noise(variances: NDArray[np.float64], suspect: _Suspect) -> float:
+    """Standard deviation of: records at a level, less the share of all that is surely exceeded."""
+    weights = np.full(len(variances), -suspect.surely)
+    weights[suspect.code] += 1
+    return float(sqrt(weights**2 @ variances))
