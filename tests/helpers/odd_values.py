@@ -13,6 +13,7 @@ from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.edges import Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 
 
@@ -133,6 +134,8 @@ COLUMNS = [
     IntegerColumn(name="x", type="year", minimum=1900, maximum=2050, missing_values=("", "1")),
     NumberColumn(name="x", minimum=-1, maximum=1),
     NumberColumn(name="x", edges=(0, 0.75, 1, 2, 1e12)),
+    NumberColumn(name="x", edges=(0, 0.75, 1, 2, 1e12), notation=Notation(decimal_char=",", group_char=".")),
+    IntegerColumn(name="x", minimum=0, maximum=5, notation=Notation(bare_number=False)),
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1)),
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%d/%m/%Y", required=True),
     DateColumn(name="x", minimum=dt.date(2000, 1, 1), maximum=dt.date(2020, 1, 1), format="%Y%m%d"),

@@ -38,13 +38,6 @@ _ALSO_CALLED = {
 }
 """What other tools call them, in small letters and without what stands between words."""
 
-_UNREAD = {
-    _FIELD: ("name", "names", "title", "titles", "example", "examples", "categoriesOrdered"),
-    _CONSTRAINTS: ("unique", "minLength", "maxLength", "pattern", "exclusiveMinimum", "exclusiveMaximum", "jsonSchema"),
-    _OWN: (),
-}
-"""Keys of the standards that change nothing here, but look like some that do."""
-
 _MAY_BE_MISSING = ("nullable", "optional")
 """Where these are true they say what holds anyhow."""
 
@@ -91,14 +84,13 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
 
 def _meant(key: str, place: str) -> str:
     """The key that one was probably meant to be; empty if it stands where it belongs, or is foreign."""
-    if _HOMES.get(key) == place or key in _UNREAD[place] or key.startswith(("x-", "_")) or set(key) & set(":@$./"):
+    if _HOMES.get(key) == place or key.startswith(("x-", "_")) or set(key) & set(":@$./"):
         return ""
     meant = _NAMES.get(_plain(key), "")
     if not meant and place != _OWN:
         found = get_close_matches(_plain(key), map(_plain, _HOMES), 1, cutoff=0.8)
         meant = _NAMES[found[0]] if found else ""
-    # what else is unknown under synthdp is refused later, with a list of what there can be
-    return "" if place == _HOMES.get(meant) == _OWN else meant
+    return meant  # what else is unknown under synthdp is refused later, with a list of what there can be
 
 
 def _refuse(name: str, key: str, value: Any, meant: str, place: str) -> NoReturn:

@@ -25,6 +25,7 @@ MISPLACED = {
         'is not known here; it belongs in the field itself, beside constraints: "missingValues": ["-9"]',
     ),
     "a decimal mark under synthdp": ({"synthdp": {"decimalChar": ","}}, "in the field itself, beside synthdp"),
+    "camel": ({"synthdp": {"maxLevels": 9}}, MEANT.format("maxLevels", "max_levels")),
     "ignore": ({"ignore": True}, "'ignore' is not known here; give it as the kind, or list the column in"),
     "constraint": ({"constraint": {"minimum": 0}}, MEANT.format("constraint", "constraints")),
     "enums": ({"constraints": {"enums": [1]}}, MEANT.format("enums", "enum")),
@@ -49,7 +50,7 @@ FOREIGN = {
     "unread constraints": {"constraints": {"unique": True, "pattern": "[0-9]+", "minLength": 1, "jsonSchema": {}}},
     "open bounds beside bounds": {"constraints": {"minimum": 0, "exclusiveMinimum": -1, "maximum": 9}},
     "defaults": {"decimalChar": ".", "groupChar": "", "bareNumber": True, "floatNumber": True, "arrayItem": {}},
-    "categories": {"categoriesOrdered": False, "examples": [7], "titles": "t"},
+    "categories": {"categoriesOrdered": False, "examples": [7], "titles": "t", "names": "n"},
     "prefixed": {"dc:title": "t", "x-minimum": 0, "_enum": [], "@type": "t", "schema.org/minValue": 0, "$comment": "c"},
     "of others": {"unit": "cm", "label": "l", "comment": "c", "level": "ratio", "default": 0, "primaryKey": False},
     "what holds anyhow": {"nullable": True, "ignore": False},
@@ -90,6 +91,11 @@ def test_a_key_that_would_not_be_read_is_refused_with_its_place(case, way):
 def test_what_is_foreign_or_changes_nothing_is_let_be(case, way):
     schema = ways(FOREIGN[case])[way]()
     assert schema.names == ("age",)
+
+
+def test_a_kind_under_another_name_is_told():
+    with pytest.raises(SchemaError, match=r"'age': the key 'typ' is not known; did you mean 'type'\?"):
+        OpenSchema.from_kinds({"age": {"typ": "integer"}})
 
 
 def test_the_message_is_one_line_with_what_to_write():
