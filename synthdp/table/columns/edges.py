@@ -67,9 +67,9 @@ class Notation:
         whole = rf"[0-9]{{1,3}}(?:{group}[0-9]{{2,3}})*{group}[0-9]{{3}}|[0-9]+" if alike else "[0-9]+"
         # where text may stand before a number, "No.5" is 5; and "5,-" is a price without cents
         decimals = rf"{point}[0-9]*" if self.bare_number else rf"{point}(?:[0-9]+|[{_MINUS}]+)"
-        number = rf"(?:(?P<whole>{whole})(?P<decimals>{decimals})?|(?<![^\W_])(?P<alone>{point}[0-9]+))"
+        number = rf"(?:({whole})({decimals})?|(?<![^\W_])({point}[0-9]+))"
         before, after = (f"[{_MINUS}+]?", "") if self.bare_number else ("[^0-9]*?", "[^0-9]*")
-        return re.compile(rf"(?P<before>{before}){number}(?P<power>[eE][+-]?[0-9]+)?(?P<after>{after})")
+        return re.compile(rf"({before}){number}([eE][+-]?[0-9]+)?({after})")
 
     def number(self, value: object) -> float:
         """One value as a number; NaN if it is none. What is no text is read as it is."""
@@ -78,10 +78,12 @@ class Notation:
         found = self._pattern.fullmatch(str.__str__(value).strip())
         if found is None:
             return math.nan
-        decimals = (found["decimals"] or found["alone"] or "")[1:]
-        whole = "".join(filter(str.isdigit, found["whole"] or "0"))
-        fraction = decimals if decimals.isdigit() else "0"
-        return _sign(found["before"], found["after"]) * float(f"{whole}.{fraction}{found['power'] or ''}")
+        before, whole, decimals, alone, power, after = found.groups()
+        if whole and not whole.isdigit():
+            whole = "".join(filter(str.isdigit, whole))
+        fraction = (decimals or alone or "")[1:]
+        number = float(f"{whole or '0'}.{fraction if fraction.isdigit() else '0'}{power or ''}")
+        return _sign(before, after) * number if before or after else number
 
     def floats(self, values: Values) -> NDArray[np.float64]:
         """`number` of each of some values."""
