@@ -159,10 +159,8 @@ def _text(column: Column, value: object) -> str:
         moment = pd.Timestamp(value)
         return str(moment.strftime(column.format) if column.format else moment.isoformat().removesuffix("T00:00:00"))
     if isinstance(value, bool | np.bool_):
-        words = (
-            (column.false_values, column.true_values) if isinstance(column, BooleanColumn) else (("False",), ("True",))
-        )
-        return words[bool(value)][0]
+        words = column.written if isinstance(column, BooleanColumn) else ("False", "True")
+        return words[bool(value)]
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)

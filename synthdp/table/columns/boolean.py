@@ -58,7 +58,7 @@ class BooleanColumn(Column):
 
     def _check_written(self) -> None:
         """Refuse what would be written and read back as something else."""
-        for code, text in enumerate(self._written):
+        for code, text in enumerate(self.written):
             if self._code_of(text) != code:
                 key = "trueValues" if code else "falseValues"
                 refuse(self.name, f"{text!r} is declared to mean something else; declare {key}")
@@ -69,7 +69,7 @@ class BooleanColumn(Column):
         return 2
 
     @property
-    def _written(self) -> tuple[str, str]:
+    def written(self) -> tuple[str, str]:
         """What stands for false and for true in a file."""
         return (self.false_values or FALSE_WORDS)[0], (self.true_values or TRUE_WORDS)[0]
 
@@ -115,7 +115,7 @@ class BooleanColumn(Column):
 
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:  # noqa: ARG002
         """The first of the true or false values."""
-        return self._gathered([*self._written, self._missing_text], codes)
+        return self._gathered([*self.written, self._missing_text], codes)
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
