@@ -96,6 +96,16 @@ def test_a_shape_says_what_part_of_a_bin_lies_inside():
     assert binomtest(int((drawn == 19).sum()), len(drawn), one / (1 + one)).pvalue > 1e-9
 
 
+def test_limits_of_dates_are_written_by_the_format_or_as_iso():
+    synthesis = synthesis_of(FIELDS["minutes"])
+    limits = ({"minimum": "2020-02-10", "maximum": "2020-02-11 12:00"}, {"minimum": pd.Timestamp("2020-02-10")})
+    first, second = (synthesis.sample(500, where={"age": limit}, seed=0)["age"] for limit in limits)
+    assert first.between(pd.Timestamp("2020-02-10"), pd.Timestamp("2020-02-11 12:00")).all()
+    assert second.min() >= pd.Timestamp("2020-02-10")
+    with pytest.raises(SchemaError, match=r"where: column 'age': a limit between '10.2.2020' and None is not a value"):
+        synthesis.sample(3, where={"age": {"minimum": "10.2.2020"}})
+
+
 def test_levels_of_a_binned_column_are_values_and_missing_is_one():
     synthesis = synthesis_of({"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}})
     drawn = synthesis.sample(3000, where={"age": [3, 50, None, 50]}, seed=0)["age"]

@@ -171,6 +171,18 @@ class DateColumn(BinnedColumn):
     def _read(self, values: Values) -> NDArray[np.float64]:
         return seconds_of(values, self.parse)
 
+    def _limits(self, low: object, high: object) -> tuple[float, float]:
+        """Two limits, as bounds in a schema by the format or as ISO 8601."""
+        return super()._limits(self._limit(low), self._limit(high))
+
+    def _limit(self, value: object) -> object:
+        if not isinstance(value, str) or not np.isnan(self._read(np.array([value], dtype=object))[0]):
+            return value
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            return value
+
     def parse(self, text: str) -> datetime:
         """Read one text by the format; raises `ValueError` if it does not fit."""
         if self.format is None:
