@@ -15,7 +15,7 @@ from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.reading import is_missing, objects_of, to_float
-from synthdp.table.schema.headers import listed
+from synthdp.table.files.headers import listed
 from synthdp.table.schema.schema import Schema
 
 _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'

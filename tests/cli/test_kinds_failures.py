@@ -56,7 +56,7 @@ def assert_learnt(outcome, path, charged, *, n_open):
     again = kinds_arguments("--force", known=("-s", path), output="again.csv")
     going_on = invoke(*again)
     certificate = json.loads(Path("again.csv.privacy.json").read_text())
-    assert (going_on.code, going_on.lines) == (0, [f"synthdp: caution: {text}" for text in certificate["cautions"]])
+    assert (going_on.code, going_on.notes) == (0, [f"synthdp: caution: {text}" for text in certificate["cautions"]])
     derived = certificate.get("domain", {}).get("derived", {})
     assert list(derived) == [column.name for column in schema.open_columns]
 

@@ -10,9 +10,9 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.frictionless import parse_schema
-from synthdp.table.schema.headers import check_names
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_fields import open_field, read_field

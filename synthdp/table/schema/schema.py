@@ -18,11 +18,11 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
+from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.schema.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
-from synthdp.table.schema.headers import check_names, listed
 from synthdp.table.schema.rules import Rule, parse_rules
 
 
