@@ -102,7 +102,7 @@ def test_odd_tables_work(fields, rows, mechanism, place):
     more = ("--mechanism", mechanism, "--rows", "40")
     outcome = invoke(*run_arguments(*more, epsilon="100"))
     assert (outcome.code, outcome.out) == (0, b"")
-    assert all(line.startswith("synthdp: caution: column ") for line in outcome.lines)  # much of these is not read
+    assert all(line.startswith("synthdp: caution: column ") for line in outcome.notes)  # much of these is not read
     header, *body = rows_of((place / "out.csv").read_bytes())
     assert header == list(fields)
     assert len(body) == 40

@@ -127,7 +127,7 @@ def test_it_is_said_on_stderr_and_kept_in_the_certificate(tmp_path, monkeypatch)
     budget = ("--epsilon", "5", "--delta", "1e-6")
     outcome = invoke("run", "in.csv", "--schema", "schema.json", *budget, "-o", "out.csv", "--mechanism", "independent")
     assert outcome.code == 0, outcome.err
-    (line,) = outcome.lines
+    (line,) = outcome.notes
     assert line.startswith("synthdp: caution: column 'it': about ")
     (caution,) = json.loads(Path("out.csv.privacy.json").read_text())["cautions"]
     assert line == f"synthdp: caution: {caution}"
