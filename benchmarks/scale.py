@@ -68,7 +68,7 @@ def _options() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=type(alone), help=said)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--engine", default="auto")
+    parser.add_argument("--engine", help="default: the one that the recipe is meant for")
     parser.add_argument("--growth", action="store_true", help="costs against rows, columns and epsilon instead")
     parser.add_argument("--limit", type=int, default=900, help="with --growth: CPU seconds for each run")
     parser.add_argument("--plot", type=Path, default=FOLDER / "growth.png", help="with --growth: where it is drawn")
