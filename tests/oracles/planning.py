@@ -24,6 +24,9 @@ class Whole:
     def finest(self, _clique, _resolution):
         return 0
 
+    def parts_of(self, question):
+        return [Question(part, 0) for part in parts_of(question.clique)]
+
     def cells(self, clique, _resolution):
         return prod(self.sizes[0][name] for name in clique)
 

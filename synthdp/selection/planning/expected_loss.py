@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, subsets
+from synthdp.cliques import Clique
 from synthdp.selection.planning.resolutions import Question, Resolutions
 from synthdp.selection.residuals import Subsets
 
@@ -57,10 +57,9 @@ class ExpectedLoss:
         """The parts of residuals that matter."""
         self._errors = np.array([errors[part] for part in self.parts])
         self._home = np.array([self._subsets.position[part.clique] for part in self.parts], dtype=np.int64)
-        self._of: dict[Clique, list[tuple[int, int]]] = {}
+        self._position = {part: position for position, part in enumerate(self.parts)}
         dimensions = []
-        for position, (clique, resolution) in enumerate(self.parts):
-            self._of.setdefault(clique, []).append((resolution, position))
+        for clique, resolution in self.parts:
             coarser = [number for number in resolutions.of(clique) if number < resolution][-1:]
             less = sum(resolutions.dimensions(clique, number) for number in coarser)
             dimensions.append(resolutions.dimensions(clique, resolution) - less)
@@ -72,13 +71,12 @@ class ExpectedLoss:
 
     def told_by(self, questions: Sequence[Question]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each part of a residual that each question tells of their positions: of questions, of parts."""
+        position = self._position
         pairs = [
-            (i, position)
-            for i, (clique, resolution) in enumerate(questions)
-            for inside in subsets(clique)
-            if inside in self._of
-            for number, position in self._of[inside]
-            if number <= self.resolutions.finest(inside, resolution)
+            (i, position[part])
+            for i, question in enumerate(questions)
+            for part in self.resolutions.parts_of(question)
+            if part in position
         ]
         owners, members = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return owners, members

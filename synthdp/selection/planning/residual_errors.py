@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import sqrt
 
-from synthdp.cliques import Clique, subsets
+from synthdp.cliques import Clique
 from synthdp.selection.planning.dependence import squared_strengths
 from synthdp.selection.planning.resolutions import Question, Resolutions
 
@@ -41,7 +41,7 @@ def first_errors(
     Squared errors by part, and for each pair the square of its dependence, without what chance makes of it.
     """
     known = [
-        sum(columns.get(part, 0.0) for part in _parts_of(looked, resolutions)) + resolutions.by_chance(*looked, total)
+        sum(columns.get(part, 0.0) for part in resolutions.parts_of(looked)) + resolutions.by_chance(*looked, total)
         for looked in looks
     ]
     found = squared_strengths(list(looks.values()), stddev, known, total=total)
@@ -90,7 +90,7 @@ def later_errors(
     """
     errors = {part: value for part, value in left.items() if len(part.clique) <= 2}
     for looked, noisy in looks.items():
-        clique, inside = looked.clique, _parts_of(looked, resolutions)
+        clique, inside = looked.clique, resolutions.parts_of(looked)
         expected = sqrt(sum(left.get(part, 0.0) for part in inside))
         before = 1.0 / max((doubt * expected) ** 2, 1e-12)
         weight = 1.0 / stddev**2
@@ -106,13 +106,3 @@ def later_errors(
         if seen == 0:
             errors[looked] = own
     return errors
-
-
-def _parts_of(question: Question, resolutions: Resolutions) -> list[Question]:
-    """The parts of residuals inside of a marginal that are seen at its resolution."""
-    return [
-        Question(part, number)
-        for part in subsets(question.clique)
-        for number in resolutions.of(part)
-        if number <= resolutions.finest(part, question.resolution)
-    ]

@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
+from synthdp.cliques import Clique, subsets
 from synthdp.domain import Domain
 from synthdp.measurement import Coarsening
 
@@ -60,7 +60,7 @@ class Resolutions:
             finer = groups[0]
             wanted = {name: _merged(shares[name], most, finer.get(name)) for name in domain.attributes}
             coarser = {name: found for name, found in wanted.items() if found is not None}
-            if any(found is not finer.get(name) for name, found in coarser.items()):
+            if coarser:
                 groups.insert(0, coarser)
         self.coarsenings = [Coarsening(found) if found else None for found in groups]
         """What each resolution merges; None for the last."""
@@ -92,6 +92,15 @@ class Resolutions:
         if clique not in self._of:
             self._of[clique] = [number for number in range(len(self)) if self.finest(clique, number) == number]
         return self._of[clique]
+
+    def parts_of(self, question: Question) -> list[Question]:
+        """The parts of residuals inside of a marginal that are seen at its resolution."""
+        return [
+            Question(part, number)
+            for part in subsets(question.clique)
+            for number in self.of(part)
+            if number <= self.finest(part, question.resolution)
+        ]
 
     def by_chance(self, clique: Clique, resolution: int, total: float) -> float:
         """Squared L1 norm, in squared records, of the residual that chance makes of so many independent records.
