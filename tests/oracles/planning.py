@@ -27,6 +27,10 @@ class Whole:
     def parts_of(self, question):
         return [Question(part, 0) for part in parts_of(question.clique)]
 
+    def split(self, clique, shown):
+        (everything,) = shown
+        return {Question(clique, 0): everything}
+
     def cells(self, clique, _resolution):
         return prod(self.sizes[0][name] for name in clique)
 

@@ -56,12 +56,11 @@ def first_errors(
 
 def expected_parts(clique: Clique, square: float, resolutions: Resolutions, *, total: float) -> dict[Question, float]:
     """The squares of the parts of a residual: of dependence, most is seen at few levels; of chance, little is."""
-    parts, before = {}, 0.0
-    for resolution in resolutions.of(clique):
-        seen = square * resolutions.seen(clique, resolution) + resolutions.by_chance(clique, resolution, total)
-        parts[Question(clique, resolution)] = max(seen - before, 0.0)
-        before = max(seen, before)
-    return parts
+    shown = (
+        square * resolutions.seen(clique, number) + resolutions.by_chance(clique, number, total)
+        for number in resolutions.of(clique)
+    )
+    return resolutions.split(clique, shown)
 
 
 def later_errors(

@@ -7,7 +7,7 @@ it: few records in many cells look dependent, whatever they depend on.
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import pi, prod
 from typing import NamedTuple, final
 
@@ -101,6 +101,14 @@ class Resolutions:
             for number in self.of(part)
             if number <= self.finest(part, question.resolution)
         ]
+
+    def split(self, clique: Clique, shown: Iterable[float]) -> dict[Question, float]:
+        """What each resolution shows of a residual beyond coarser ones, by what each shows in all, coarse to fine."""
+        parts, before = {}, 0.0
+        for number, now in zip(self.of(clique), shown, strict=True):
+            parts[Question(clique, number)] = max(now - before, 0.0)
+            before = max(now, before)
+        return parts
 
     def by_chance(self, clique: Clique, resolution: int, total: float) -> float:
         """Squared L1 norm, in squared records, of the residual that chance makes of so many independent records.

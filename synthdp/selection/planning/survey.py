@@ -152,15 +152,13 @@ class Survey:
         return dict(sorted(looks.items(), key=lambda item: len(item[0].clique))), look.stddev
 
     def _column_errors(self, total: float) -> dict[Question, float]:
-        errors = {}
+        resolutions, errors = self._resolutions, dict[Question, float]()
         for measurement in self._table.released:
-            clique, before = measurement.clique, 0.0
-            for number in self._resolutions.of(clique):
-                cells = self._resolutions.cells(clique, len(self._resolutions) - 1)
-                noise = cells * self._resolutions.dimensions(clique, number) * float(measurement.variance.mean())
-                seen = min(L1_OF_NOISE**2 * noise, total**2)
-                errors[Question(clique, number)] = max(seen - before, 0.0)
-                before = max(seen, before)
+            clique = measurement.clique
+            cells = resolutions.cells(clique, len(resolutions) - 1)
+            square = L1_OF_NOISE**2 * cells * float(measurement.variance.mean())
+            noise = (min(square * resolutions.dimensions(clique, n), total**2) for n in resolutions.of(clique))
+            errors |= resolutions.split(clique, noise)
         return errors
 
     def promising(self, most: int) -> list[Clique]:
