@@ -42,21 +42,33 @@ class Axis:
         Which integer stands for a value.
     roots
         First grid points of the public cells in which values are looked for first, then the end.
-    has_bounds
-        Whether the outermost roots are declared bounds.
+    has_low, has_high
+        Whether the first root, and the last, is a declared bound.
     likely
         A grid point that values are often near to: 10, or the year 2000.
+    largest
+        About the largest distance from 0 that values have, in grid points; None if that is not known.
     """
 
     column: OpenColumn
     grid: Grid
     roots: NDArray[np.int64]
-    has_bounds: bool
+    has_low: bool
+    has_high: bool
     likely: int
+    largest: int | None = None
 
     @classmethod
-    def of(cls, column: OpenColumn, *, decimals: int = 0) -> "Axis":
-        """The axis of a column; ``decimals`` is how fine the grid of a number column is."""
+    def of(cls, column: OpenColumn, *, decimals: int = 0, exponent: int | None = None) -> "Axis":
+        """The axis of a column.
+
+        Parameters
+        ----------
+        column
+            The column.
+        decimals, exponent
+            Of a number column: how fine its grid is, and the exponent of two of its largest values if it is known.
+        """
         cells = _cells(column)
         grid = Grid(column=column.name, decimals=decimals if column.type == "number" else 0)
         limits = column.point_limits(grid)
@@ -70,7 +82,27 @@ class Axis:
         inside = cells[(cells > low) & (cells <= high)]
         roots = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
         likely = _likely_point(column, grid)
-        return cls(column=column, grid=grid, roots=roots, has_bounds="bounds" not in column.open_parts, likely=likely)
+        declared = "bounds" not in column.open_parts
+        largest = None if exponent is None else int(min(2.0**exponent * 10.0**grid.decimals, float(octaves()[-1])))
+        return cls(
+            column=column,
+            grid=grid,
+            roots=roots,
+            has_low=declared,
+            has_high=declared,
+            likely=likely,
+            largest=largest,
+        )
+
+    @property
+    def is_calendar(self) -> bool:
+        """Whether the roots are decades, of equal length, rather than powers of two."""
+        return self.column.resolution is not None or self.column.type == "year"
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether both outermost roots are declared bounds."""
+        return self.has_low and self.has_high
 
     def values(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
         """The values at grid points, as a schema holds them: integers, floats, or dates by the field's format."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.derivation.axis import Axis
-from synthdp.derivation.density import Density, split_evenly
+from synthdp.derivation.cells.density import Density, split_evenly
 
 MIN_REST = 0.3
 """A last bin of less than this part of an even share joins its neighbour."""

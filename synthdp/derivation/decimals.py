@@ -4,8 +4,9 @@ from fractions import Fraction
 from math import ceil, floor, log10
 
 import numpy as np
+from numpy.typing import NDArray
 
-from synthdp.derivation.significance import occupied_cells
+from synthdp.derivation.cells.significance import ASTRONOMIC, standing_out
 from synthdp.grid import MAX_DECIMALS, Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.table.columns.points import decimal_points
@@ -13,8 +14,11 @@ from synthdp.table.columns.points import decimal_points
 MAX_LEARNT_DECIMALS = 16
 """The class of numbers with more decimals than the shortest text of a float has as a rule."""
 
-LIKELY_DECIMALS, LIKELY_EXPONENT = 1, 3
-"""Where to look if nothing stands out: numbers between 8 and 16."""
+FEW = 0.05
+"""Decimals that fewer than this part of the numbers have are rounded away."""
+
+LIKELY_EXPONENT = 20
+"""Numbers are taken to lie below 2^21 if nothing stands out: on its grid lie thousandths as well."""
 
 MAX_EXPONENT = 1024
 """Floats lie below two to this power."""
@@ -29,22 +33,39 @@ DIGITS = 15
 """Digits that every number of so many has as a float."""
 
 
-def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> int:
+def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> tuple[int, int | None]:
     """Spend at most ``rho`` on the decimals that a grid for the column should have (negative: tens, hundreds).
 
     Measured numbers have all decimals that floats have. For them the grid follows from how
     large they are: it divides the largest octave into about 2^48 parts.
+
+    Returns
+    -------
+    decimals
+        How fine the grid should be.
+    largest
+        The exponent of two of the largest numbers, if that was asked and told from noise.
     """
     starts = np.arange(MAX_LEARNT_DECIMALS + 1)
-    counts = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
-    decimals = occupied_cells(counts.counts, counts.stddev, likely=LIKELY_DECIMALS)[1]
+    found = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
+    decimals = _decimals(found.counts, found.stddev)
     if decimals == 0:
-        return decimals
+        return 0, None
     exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
-    largest = int(exponents[occupied_cells(sizes.counts, sizes.stddev, likely=MAX_EXPONENT + LIKELY_EXPONENT)[1]])
-    fitting = min(max(floor((POINT_BITS - 1 - largest) * log10(2)), -MAX_SCALE), MAX_SCALE)
-    return fitting if decimals >= MAX_LEARNT_DECIMALS else min(decimals, fitting)
+    plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))
+    largest = int(exponents[plain[-1]]) if plain.size else None
+    if largest == exponents[0]:
+        largest = None  # nothing but 0
+    scale = LIKELY_EXPONENT if largest is None else largest
+    fitting = min(max(floor((POINT_BITS - 1 - scale) * log10(2)), -MAX_SCALE), MAX_SCALE)
+    return (fitting if decimals >= MAX_LEARNT_DECIMALS else min(decimals, fitting)), largest
+
+
+def _decimals(counts: NDArray[np.float64], stddev: float) -> int:
+    """The decimals that all numbers but a few have, by noisy counts; the most if nothing stands out."""
+    known = np.flatnonzero(standing_out(counts, stddev) & (counts > FEW * counts.sum()))
+    return int(known[-1]) if known.size else MAX_LEARNT_DECIMALS
 
 
 def decimals_between(low: float, high: float, decimals: int) -> int:

@@ -79,14 +79,16 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         caution = f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}"
         return LearntColumn(column=closed, caution=caution if nothing else "")
     found: dict[str, Any] = {}
-    decimals, caution = column.decimals, ""
+    decimals, exponent, caution = column.decimals, None, ""
     if budget.for_decimals:
-        decimals = _learn_decimals(values, column, rho=budget.for_decimals)
+        decimals, exponent = _learn_decimals(values, column, rho=budget.for_decimals)
         found["decimals"] = decimals
     if has_density(column):
-        axis = Axis.of(column, decimals=decimals or 0)
+        axis = Axis.of(column, decimals=decimals or 0, exponent=exponent)
         learnt = _learnt(values, axis, budget)
         found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
+        if learnt.is_lone:
+            caution = f"column {column.name!r}: only one value was told from noise; declare its bounds if it has others"
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
         if column.template.required:
@@ -98,13 +100,13 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     return LearntColumn(column=column.closed(**found), caution=caution)
 
 
-def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> int:
-    """Decimals of the grid, as many as suit declared bounds."""
-    decimals = learn_decimals(values, column.name, rho=rho)
+def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> tuple[int, int | None]:
+    """Decimals of the grid, as many as suit declared bounds, and how large the numbers are if that was found."""
+    decimals, exponent = learn_decimals(values, column.name, rho=rho)
     match column.bounds:
         case float(low), float(high):
-            return decimals_between(low, high, decimals)
-    return decimals
+            return decimals_between(low, high, decimals), exponent
+    return decimals, exponent
 
 
 def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:

@@ -1,12 +1,13 @@
 """Learning the domain of a column of numbers or dates: bounds, bins, and where in a bin its records lie.
 
-1. Where are they? A histogram over fixed cells, powers of two or decades, shows the bounds.
-2. How do they lie? A histogram over finer cells, most where the most records are. A cell that still
-   holds a large part of all records is looked into again.
+1. Where are they? A histogram over fixed cells, powers of two or decades, shows the bounds; if it shows nothing,
+   it is asked again.
+2. How do they lie? A histogram over finer cells, most where the most records are. What lies beyond them is
+   counted with them. A cell that still holds a large part of all records is looked into again.
 3. Which single values hold many (0, 40 hours, 99999)? Partition selection, unless the finer
    cells are single values already.
 
-What follows is free: `density` takes out of the counts what may be noise, `bins` puts edges at its
+What follows is free: `refining` puts the looks together and takes out what may be noise, `bins` puts edges at
 quantiles, and the density decides where in a bin values are drawn.
 """
 
@@ -14,28 +15,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import sqrt
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.derivation.axis import Axis
-from synthdp.derivation.density import Density, shares_of_cells, smoothed, split_evenly
-from synthdp.derivation.significance import PROBABLE, occupied_cells, significance, standing_out
+from synthdp.derivation.cells.density import Density
+from synthdp.derivation.cells.significance import significance
+from synthdp.derivation.looks import BEYOND, Look, are_single
+from synthdp.derivation.refining import density_of
 from synthdp.privacy.values.private_values import PrivateValues
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FINE_CELLS = 512
 """Cells that a histogram adds to the one before."""
-
-TAIL_CELLS = 128
-"""So many finer cells beside a held stretch may be a thin tail of it."""
-
-CUT_OFF = 0.05
-"""Bounds are drawn closer only if records beyond them would have shown if they were more than this part of all."""
 
 NEGLIGIBLE = 0.001
 """Outer pieces of the density that hold less than this part of it are left out."""
@@ -43,11 +38,17 @@ NEGLIGIBLE = 0.001
 CROWDED = 16
 """A cell of many values is looked into again if it holds more than this part of all records."""
 
+FEW_POINTS = 3
+"""Where the first histogram finds no more values than that, what lies beyond them is counted before all else."""
+
+CONSTANT = 0.05
+"""A column is taken to have one value only if no more than this part of all records can have others."""
+
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
 """Shares of a column's budget for the first histogram, for each closer look, and for single values less these looks."""
 
-MAX_ZOOMS = 2
-"""Each makes cells up to 512 times finer."""
+MAX_LOOKS, MAX_ZOOMS = 3, 2
+"""Most looks at the first cells; and most closer looks, each of which makes cells up to 512 times finer."""
 
 
 @final
@@ -65,6 +66,8 @@ class Learnt:
         The same of records with one.
     stands_out
         Whether any record was told from noise.
+    is_lone
+        Whether only one value was told from noise, where others could be.
     """
 
     density: Density
@@ -73,39 +76,7 @@ class Learnt:
     present: float
     present_stddev: float
     stands_out: bool
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """A released histogram: cells from each start to the next, the last start being the end."""
-
-    starts: Ints
-    counts: Floats
-    stddev: float
-    missing: float
-
-    @property
-    def widths(self) -> Ints:
-        return np.diff(self.starts)
-
-    @property
-    def present(self) -> tuple[float, float]:
-        """Noisy count of records with a value, and the standard deviation of its noise."""
-        return float(self.counts.sum()), self.stddev * sqrt(len(self.counts))
-
-    def cells_of(self, points: Ints) -> NDArray[np.intp]:
-        """The cell that each point lies in."""
-        return np.searchsorted(self.starts, points, side="right") - 1
-
-    def is_empty(self, first: int, stop: int, total: float) -> bool:
-        """Whether the cells ``first .. stop - 1`` look empty, and would show it if they held a part of the total."""
-        noise = PROBABLE * self.stddev * sqrt(max(stop - first, 0))
-        return float(self.counts[first:stop].sum()) <= noise <= CUT_OFF * total
-
-    def between(self, first: int, stop: int) -> "_Look":
-        """The cells ``first .. stop - 1``."""
-        return _Look(self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing)
+    is_lone: bool = False
 
 
 def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction | None) -> Learnt:
@@ -122,69 +93,81 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     delta
         For the threshold of single values; None does not look for any.
     """
-    first = _look(values, axis, axis.roots, rho=rho * LOOKING)
-    low, high = (0, len(first.counts) - 1) if axis.has_bounds else _held_roots(axis, first)
-    looks = [first.between(low, high + 1)]
-    starts = _finer(looks[0], looks[0].counts, FINE_CELLS)
-    ends_here = delta is None or _are_single(starts)
-    share = 1 - LOOKING - (0 if ends_here else SPIKES)
-    looks.append(_look(values, axis, starts, rho=rho * share))
-    while not ends_here and len(looks) < 2 + MAX_ZOOMS and (crowded := _crowded(looks[-1])).any():
-        starts = _finer(looks[-1], np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS)
-        looks.append(_look(values, axis, starts, rho=rho * ZOOM))
+    asking = _Asking(values, axis, rho)
+    first = asking.first_look()
+    first, held, starts, check = asking.finer_cells(first)
+    looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
     spikes: dict[int, float] = {}
-    if delta is not None and not _are_single(starts):
-        rest = SPIKES - ZOOM * (len(looks) - 2)
-        spikes = _spikes(values, axis, looks[-1], rho=rho * rest, delta=delta)
-    density = _density(looks, spikes)
-    if not axis.has_bounds and density.mass.any():
-        density = density.without_thin_ends(NEGLIGIBLE)
-        density = density.between(*_held_points(density, looks)).without_thin_ends(NEGLIGIBLE)
-    weights = np.array([look.stddev**-2 for look in looks])
-    missing = float(weights @ [look.missing for look in looks] / weights.sum())
-    stands_out = bool(standing_out(first.counts, first.stddev).any())
-    return Learnt(density.simplified(), missing, float(weights.sum() ** -0.5), *first.present, stands_out)
+    if asking.left and delta is not None and not are_single(looks[-1].starts):
+        spikes = _spikes(values, axis, looks[-1], rho=rho * asking.left, delta=delta)
+    density = _cut(axis, density_of(looks, spikes), looks)
+    if not axis.is_calendar:
+        density = _with_tails(density, first, looks[1])
+    is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
+    if is_lone:
+        density = _with_a_neighbour(axis, density, first, looks[1])
+    all_looks = [first, *check, *looks[1:]]
+    weights = np.array([look.stddev**-2 for look in all_looks])
+    missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
+    stddev = float(weights.sum() ** -0.5)
+    return Learnt(density.simplified(), missing, stddev, *first.present, first.stands_out, is_lone)
 
 
-def _look(values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> _Look:
-    """A histogram. Values beyond the roots are clipped; what lies beyond other cells says nothing of them."""
-    found = values.histogram(axis.grid, starts, rho=rho)
-    counts = found.counts[:-1].copy()
-    if axis.has_bounds or starts is axis.roots:
-        counts[0] += found.below
-        counts[-1] += found.counts[-1]
-    return _Look(starts, counts, found.stddev, found.missing)
+@final
+class _Asking:
+    """What is asked of one column; ``left`` is the share of its budget that is left."""
+
+    def __init__(self, values: PrivateValues, axis: Axis, rho: Fraction) -> None:
+        self._values, self._axis, self._rho = values, axis, rho
+        self.left = Fraction(1)
+
+    def _look(self, starts: Ints, share: Fraction) -> Look:
+        self.left -= share
+        return Look.of(self._values, self._axis, starts, rho=self._rho * share)
+
+    def first_look(self) -> Look:
+        """A look at public cells, again if it shows nothing."""
+        look = self._look(self._axis.roots, LOOKING)
+        while not look.stands_out and self.left > 1 - MAX_LOOKS * LOOKING and not self._axis.has_bounds:
+            look = look.joined(self._look(self._axis.roots, LOOKING))
+        return look
+
+    def finer_cells(self, first: Look) -> tuple[Look, Look, Ints, list[Look]]:
+        """The first look, more of it if needed; the part that holds records, finer cells of it, and a check if any."""
+        low, high = first.held_roots(self._axis)
+        mass, check = first.counts.copy(), []
+        if not self._axis.has_bounds and first.starts[high + 1] - first.starts[low] <= FEW_POINTS:
+            check = [self._look(np.arange(first.starts[low], first.starts[high + 1] + 1), LOOKING)]
+            if self.left > LOOKING and any(tail.size for tail in first.tails_beyond(check[0])):
+                first = first.joined(self._look(self._axis.roots, LOOKING))
+                mass = first.counts.copy()
+            below, above = first.tails_beyond(check[0])
+            mass[low - below.size : low] = below[::-1]
+            mass[high + 1 : high + 1 + above.size] = above
+            low, high = low - below.size, high + above.size
+        held = first.between(low, high + 1)
+        return first, held, held.finer(mass[low : high + 1], FINE_CELLS), check
+
+    def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[Look]:
+        """A look at finer cells and, where single values are looked for, at those that hold many records."""
+        wants_spikes = may_have_spikes and not are_single(starts) and self.left >= 2 * SPIKES
+        looks = [self._look(starts, self.left - SPIKES if wants_spikes else self.left)]
+        for _ in range(MAX_ZOOMS if wants_spikes else 0):
+            crowded = _crowded(looks[-1])
+            if not crowded.any():
+                break
+            starts = looks[-1].finer(np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS)
+            looks.append(self._look(starts, ZOOM))
+        return looks
 
 
-def _held_roots(axis: Axis, look: _Look) -> tuple[int, int]:
-    """First and last root cell that hold records."""
-    likely = look.cells_of(np.array([axis.likely])).clip(0, len(look.counts) - 1)
-    return occupied_cells(look.counts, look.stddev, likely=int(likely[0]))
-
-
-def _finer(look: _Look, mass: Floats, cells: int) -> Ints:
-    """Starts of finer cells, most where the mass is, then the end."""
-    shares = shares_of_cells(mass.tolist(), look.widths.tolist(), cells)
-    starts = [
-        start
-        for begin, width, pieces in zip(look.starts.tolist(), look.widths.tolist(), shares, strict=False)
-        for start in split_evenly(begin, begin + width, pieces)
-    ]
-    return np.array([*starts, int(look.starts[-1])], dtype=np.int64)
-
-
-def _are_single(starts: Ints) -> bool:
-    """Whether each cell is one value."""
-    return bool((np.diff(starts) == 1).all())
-
-
-def _crowded(look: _Look) -> NDArray[np.bool_]:
+def _crowded(look: Look) -> NDArray[np.bool_]:
     """Cells of many values that hold a large part of the records, beyond doubt."""
     least = max(float(look.counts.sum()) / CROWDED, significance(len(look.counts)) * look.stddev)
     return (look.widths > 1) & (look.counts > least)
 
 
-def _spikes(values: PrivateValues, axis: Axis, look: _Look, *, rho: Fraction, delta: Fraction) -> dict[int, float]:
+def _spikes(values: PrivateValues, axis: Axis, look: Look, *, rho: Fraction, delta: Fraction) -> dict[int, float]:
     """Single values that many records share, where cells are wider than one value, with noisy counts."""
     found = values.frequent(axis.grid, rho=rho, delta=delta).counts
     spikes: dict[int, float] = {}
@@ -195,78 +178,58 @@ def _spikes(values: PrivateValues, axis: Axis, look: _Look, *, rho: Fraction, de
     return spikes
 
 
-def _held_points(density: Density, looks: Sequence[_Look]) -> tuple[int, int]:
-    """First grid point that is held, and the one after the last.
-
-    Each look may show where, in the outermost held cells of the one before, records begin and
-    end. It is believed if it also shows that next to none are cut off.
-    """
-    total = float(density.mass.sum())
+def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> Density:
+    """The density between the bounds that were found; declared bounds stay."""
+    if (axis.has_low and axis.has_high) or not density.mass.any():
+        return density
+    whole = int(density.starts[0]), int(density.starts[-1])
+    density = density.without_thin_ends(NEGLIGIBLE)
     begin, end = int(density.starts[0]), int(density.starts[-1])
     for outer, inner in pairwise(looks):
-        first, last = occupied_cells(inner.counts, inner.stddev, reach=TAIL_CELLS)
-        lowest, highest = outer.cells_of(np.array([begin, end - 1])).tolist()
-        from_begin, to_end = np.searchsorted(inner.starts, [begin, end]).tolist()
-        if inner.starts[first] < outer.starts[lowest + 1] and inner.is_empty(from_begin, first, total):
-            begin = max(begin, int(inner.starts[first]))
-        if inner.starts[last + 1] > outer.starts[highest] and inner.is_empty(last + 1, to_end, total):
-            end = min(end, int(inner.starts[last + 1]))
-    return begin, end
-
-
-def _density(looks: Sequence[_Look], spikes: dict[int, float]) -> Density:
-    """All histograms and the spikes as one density, from the widest cells to the narrowest."""
-    points = np.array(sorted(spikes), dtype=np.int64)
-    heights = np.array([spikes[point] for point in points.tolist()])
-    mass = _without(looks[0], points, heights)[0]
-    mass[mass < PROBABLE * looks[0].stddev] = 0.0  # between held cells, not told from noise
-    for outer, inner in pairwise(looks):
-        counts, widths = _without(inner, points, heights)
-        is_divided = np.diff(np.searchsorted(inner.starts, outer.starts)) > 1
-        mass = _refined(outer, mass, inner, counts, widths, is_divided | (outer is looks[0]))
-    return _with_spikes(looks[-1].starts, mass, points, heights)
-
-
-def _without(look: _Look, points: Ints, heights: Floats) -> tuple[Floats, Floats]:
-    """Counts and widths of cells without the spikes in them."""
-    counts, widths = look.counts.copy(), look.widths.astype(np.float64)
-    cells = look.cells_of(points)
-    np.subtract.at(counts, cells, heights)
-    np.subtract.at(widths, cells, 1.0)
-    return counts, np.maximum(widths, 0.5)  # a cell of nothing but spikes still takes what is left
-
-
-def _refined(
-    outer: _Look, mass: Floats, inner: _Look, counts: Floats, widths: Floats, is_news: NDArray[np.bool_]
-) -> Floats:
-    """The records of each outer cell, given to the inner cells that it consists of.
-
-    ``is_news`` says of which outer cells the inner ones tell more than what is known already.
-    """
-    result = np.zeros(len(counts))
-    firsts = np.searchsorted(inner.starts, outer.starts).tolist()
-    for index, (start, stop) in enumerate(pairwise(firsts)):
-        if mass[index] <= 0 or not is_news[index]:
-            result[start:stop] = max(mass[index], 0.0) / (stop - start)
+        first, stop = looks[0].ends_in(inner, begin, end)
+        if outer is looks[0]:
+            begin, end = first, stop
             continue
-        weights = (outer.stddev**-2, inner.stddev**-2 / (stop - start))
-        total = (mass[index] * weights[0] + float(counts[start:stop].sum()) * weights[1]) / sum(weights)
-        result[start:stop] = smoothed(counts[start:stop], widths[start:stop], total, inner.stddev)
-    return result
+        lowest, highest = outer.cells_of(np.array([begin, end - 1])).tolist()  # a closer look tells of the outermost
+        if first < min(int(outer.starts[lowest + 1]), end):
+            begin = first
+        if stop > max(int(outer.starts[highest]), begin):
+            end = stop
+    density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
+    return density.reaching(whole[0] if axis.has_low else None, whole[1] if axis.has_high else None)
 
 
-def _with_spikes(starts: Ints, mass: Floats, points: Ints, heights: Floats) -> Density:
-    """A density in which some points stand out from their cells."""
-    if not points.size:
-        return Density(starts, mass)
-    cut = np.unique(np.concatenate([starts, points, points + 1]))
-    cell = np.searchsorted(starts, cut[:-1], side="right") - 1
-    is_spike = np.isin(cut[:-1], points)
-    n_points = np.diff(cut) * ~is_spike
-    room = np.bincount(cell, n_points, len(mass))
-    spread = mass[cell] * n_points / np.maximum(room[cell], 1)
-    spread[is_spike] = heights[np.searchsorted(points, cut[:-1][is_spike])]
-    return Density(cut, spread)
+def _with_tails(density: Density, first: Look, look: Look) -> Density:
+    """The density with what lies beyond a look, which counted it, in the cells that it may reach."""
+    below, above = first.tails_beyond(look)
+    begin, stop = np.searchsorted(first.starts, look.starts[[0, -1]]).tolist()
+    if above.size:
+        density = density.reaching(None, int(look.starts[-1]))
+        density = density.with_pieces(first.starts[stop : stop + above.size + 1], above)
+    if below.size:
+        density = density.reaching(int(look.starts[0]), None)
+        density = density.with_pieces(first.starts[begin - below.size : begin + 1], below[::-1])
+    return density
+
+
+def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> Density:
+    """The density of a single value with the cells beside it on the likelier side: one, or up to the largest values.
+
+    A column of one value says nothing; unless that is beyond doubt, there is room for others.
+    """
+    point = int(density.starts[0])
+    cell = int(first.cells_of(np.array([point]))[0])
+    noise = BEYOND * look.stddev
+    if max(look.below, look.above) + noise <= CONSTANT * density.mass.sum():
+        return density
+    goes_up = (look.above >= look.below or axis.has_low) and not axis.has_high
+    furthest = point if axis.largest is None else axis.largest if goes_up else -axis.largest
+    to = int(first.cells_of(np.array([furthest]))[0].clip(0, len(first.counts) - 1))
+    if goes_up:
+        stop = int(first.starts[min(max(to, cell + 1) + 1, len(first.counts))])
+        return density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
+    begin = int(first.starts[max(min(to, cell - 1), 0)])
+    return density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
 
 
 def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -> Learnt:
@@ -275,14 +238,15 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     The first histogram shows bounds and missing values. The tree shows no counts; its cells hold
     about equally many records, and the density says so.
     """
-    roots = axis.roots
-    first = _look(values, axis, roots, rho=rho * LOOKING)
-    low, high = (0, len(roots) - 2) if axis.has_bounds else _held_roots(axis, first)
-    start, stop = int(roots[low]), int(roots[high + 1])
-    edges = values.split_tree(axis.grid, start, stop, rho=rho * (1 - LOOKING))
+    asking = _Asking(values, axis, rho)
+    first = asking.first_look()
+    low, high = first.held_roots(axis)
+    start, stop = int(axis.roots[low]), int(axis.roots[high + 1])
+    edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
     edges = _fewer(edges, most)
-    stands_out = bool(standing_out(first.counts, first.stddev).any())
-    return Learnt(Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev, *first.present, stands_out)
+    return Learnt(
+        Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev, *first.present, first.stands_out
+    )
 
 
 def _fewer(edges: Ints, most: int) -> Ints:

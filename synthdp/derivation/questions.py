@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias, final
 
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.budgets import ColumnBudget
+from synthdp.derivation.cells.significance import ASTRONOMIC, significance
 from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import BELIEVED
 from synthdp.derivation.numbers import LOOKING, SPIKES
-from synthdp.derivation.significance import significance
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.privacy.values.thresholds import partition_threshold
@@ -56,7 +56,8 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     """What learning one column asks, in order.
 
     Two of them may turn out not to be needed: "size", and "single values", whose budget "bins"
-    then has as well. A budget is never passed.
+    then has as well. "bounds" may be asked up to three times, if it shows nothing or a single value, and the
+    others then have less. A budget is never passed.
 
     Raises
     ------
@@ -75,7 +76,11 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
         return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.open_parts else tuple(asked)
     n_roots = len(Axis.of(column, decimals=column.decimals or 0).roots) - 1
     bounds = "bounds" in column.open_parts
-    asked += [ask.cells("bounds" if bounds else "shape", rho * LOOKING, significance(2 * n_roots) if bounds else None)]
+    asked += [
+        ask.cells(
+            "bounds" if bounds else "shape", rho * LOOKING, significance(2 * n_roots, ASTRONOMIC) if bounds else None
+        )
+    ]
     if "bins" in column.open_parts and column.binning == "privtree":
         return (*asked, ask.tree(rho * (1 - LOOKING)))
     second: About = "bins" if "bins" in column.open_parts else "shape"

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.derivation.significance import significance
+from synthdp.derivation.cells.significance import significance
 from synthdp.measurement import LinearMeasurement
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column

@@ -124,7 +124,7 @@ def test_a_tree_asks_the_same_and_moves_by_at_most_one():
         run_of(table, kinds, randomness=Frozen(2), **LOUD | {"epsilon": 0.05}) for table in (frame, neighbour)
     )
     assert (one.schema, one.questions, one.error) == (other.schema, other.questions, "")
-    assert [event.to_dict()["event"] for event in one.events][1] == "tree"
+    assert "tree" in [event.to_dict()["event"] for event in one.events]
     assert moves(kinds, frame, neighbour, 2) == []  # cells to the left of a point, and to the right
 
 

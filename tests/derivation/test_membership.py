@@ -170,7 +170,7 @@ def read_the_bounds(monkeypatch):
 
 def read_the_decimals(monkeypatch):
     def learn_decimals(values, column, **_):
-        return int(max(values._source.frequencies(Grid(column=column, of="decimals"))[0]))
+        return int(max(values._source.frequencies(Grid(column=column, of="decimals"))[0])), None
 
     monkeypatch.setattr(learner, "learn_decimals", learn_decimals)
 

@@ -194,7 +194,7 @@ def test_merged_levels_speak_only_where_the_level_is_alone():
 
 def test_levels_of_required_columns_speak_only_of_nearly_all():
     assert said([950, 50], clique=("sex",)) == []
-    assert said([996, 4], 30.0, clique=("sex",)) == []  # that it is above 90 % is not beyond doubt
+    assert said([996, 4], 40.0, clique=("sex",)) == []  # that it is above 90 % is not beyond doubt
     assert "'sex'" in said([996, 4], clique=("sex",))[0]
     assert said([4, 996], clique=("sex",)) == []
 

@@ -24,6 +24,7 @@ ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
     "table": (("files", "columns"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
+    "derivation": (("cells",), ("",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
         ("engines",),

@@ -1,0 +1,192 @@
+"""Looks: released histograms of one column, from coarse cells to fine ones, and what lies beyond them."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.derivation.axis import Axis
+from synthdp.derivation.cells.density import shares_of_cells, split_evenly
+from synthdp.derivation.cells.significance import (
+    ASTRONOMIC,
+    occupied_cells,
+    standing_out,
+    tails_of,
+)
+from synthdp.derivation.cells.tails import tail_masses
+from synthdp.privacy.values.private_values import PrivateValues
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ROOT_REACH = 2
+"""Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
+
+TAIL_CELLS = 128
+"""So many finer cells beside a held stretch may be a thin tail of it."""
+
+BEYOND, BEYOND_SHARE = 3.0, 0.01
+"""Standard deviations by which records beyond the cells of a look must show, and the part of all that they must be."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A released histogram: cells from each start to the next, the last start being the end.
+
+    Parameters
+    ----------
+    starts
+        First grid points of the cells, then the end; shape ``(n_cells + 1,)``.
+    counts
+        Noisy counts; shape ``(n_cells,)``.
+    stddev
+        Standard deviation of the noise of each count, in records.
+    missing
+        Noisy count of the records without a value.
+    below, above
+        Noisy counts of the records beyond the cells; 0 where none can be.
+    """
+
+    starts: Ints
+    counts: Floats
+    stddev: float
+    missing: float
+    below: float = 0.0
+    above: float = 0.0
+
+    @classmethod
+    def of(cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> "Look":
+        """Ask for a histogram; what lies beyond the axis counts as its outermost points."""
+        found = values.histogram(axis.grid, starts, rho=rho)
+        counts, below, above = found.counts[:-1].copy(), found.below, float(found.counts[-1])
+        if starts[0] == axis.roots[0]:
+            counts[0] += below
+            below = 0.0
+        if starts[-1] == axis.roots[-1]:
+            counts[-1] += above
+            above = 0.0
+        return cls(starts, counts, found.stddev, found.missing, below, above)
+
+    def joined(self, other: "Look") -> "Look":
+        """What two looks at the same cells say together."""
+        weight = other.stddev**2 / (self.stddev**2 + other.stddev**2)
+
+        def mean(one: float, two: float) -> float:
+            return weight * one + (1 - weight) * two
+
+        return Look(
+            self.starts,
+            weight * self.counts + (1 - weight) * other.counts,
+            (self.stddev**-2 + other.stddev**-2) ** -0.5,
+            mean(self.missing, other.missing),
+            mean(self.below, other.below),
+            mean(self.above, other.above),
+        )
+
+    @property
+    def widths(self) -> Ints:
+        """Number of grid points of each cell."""
+        return np.diff(self.starts)
+
+    @property
+    def present(self) -> tuple[float, float]:
+        """Noisy count of records with a value in the cells, and the standard deviation of its noise."""
+        return float(self.counts.sum()), self.stddev * sqrt(len(self.counts))
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether any record was told from noise, where noise could lead anywhere."""
+        return bool(standing_out(self.counts, self.stddev, false_alarm=ASTRONOMIC).any())
+
+    def cells_of(self, points: Ints) -> NDArray[np.intp]:
+        """The cell that each point lies in."""
+        return np.searchsorted(self.starts, points, side="right") - 1
+
+    def between(self, first: int, stop: int) -> "Look":
+        """The cells ``first .. stop - 1``."""
+        return Look(self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing)
+
+    def held_roots(self, axis: Axis) -> tuple[int, int]:
+        """First and last cell that hold records, where they may be anywhere; a declared bound is one end."""
+        likely = int(self.cells_of(np.array([axis.likely])).clip(0, len(self.counts) - 1)[0])
+        first, last = occupied_cells(
+            self.counts, self.stddev, reach=ROOT_REACH, likely=likely, false_alarm=ASTRONOMIC, most_tails=1
+        )
+        return (0 if axis.has_low else first), (len(self.counts) - 1 if axis.has_high else last)
+
+    def tails_beyond(self, closer: "Look") -> tuple[Floats, Floats]:
+        """Records below and above the cells of a closer look, which counted them: in the nearest cells of this one.
+
+        None unless they are there beyond doubt, and more than a small part of all records.
+
+        Parameters
+        ----------
+        closer
+            A look at a stretch of these cells.
+
+        Returns
+        -------
+        below, above
+            Records of each cell, the nearest first.
+        """
+        first, stop = np.searchsorted(self.starts, closer.starts[[0, -1]]).tolist()
+        least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
+        width = int(closer.starts[-1] - closer.starts[0])
+        sides = (
+            (self.counts[:first][::-1], self.starts[first] - self.starts[: first + 1][::-1], closer.below),
+            (self.counts[stop:], self.starts[stop:] - self.starts[stop], closer.above),
+        )
+        below, above = (
+            tail_masses(counts, edges, self.stddev, rest, width=width) if counts.size and rest > least else np.zeros(0)
+            for counts, edges, rest in sides
+        )
+        return below, above
+
+    def ends_in(self, inner: "Look", begin: int, end: int) -> tuple[int, int]:
+        """First grid point that is held, and the one after the last, as a look at finer cells shows.
+
+        Parameters
+        ----------
+        inner
+            A look at finer cells of the same stretch.
+        begin, end
+            The ends that are known so far; what is found lies between them.
+        """
+        if not standing_out(inner.counts, inner.stddev).any():
+            return begin, end
+        first, last = occupied_cells(inner.counts, inner.stddev, reach=TAIL_CELLS)
+        total, noise = self.present
+        outermost, innermost = np.searchsorted(inner.starts, [begin, end]).tolist()
+        while True:  # how many records are left for the rest: by the coarse look less what is held, and by the fine one
+            before, after = inner.counts[outermost:first][::-1], inner.counts[last + 1 : innermost]
+            n_rest = before.size + after.size
+            if not n_rest:
+                break
+            weights = 1 / (noise**2 + (last + 1 - first) * inner.stddev**2), 1 / (n_rest * inner.stddev**2)
+            rest = (total - float(inner.counts[first : last + 1].sum())) * weights[0]
+            rest = (rest + float(before.sum() + after.sum()) * weights[1]) / sum(weights)
+            if rest < BEYOND_SHARE * total:
+                break
+            below, above = tails_of(before, after, rest)
+            first, last = first - below, last + above
+        start, stop = max(int(inner.starts[first]), begin), min(int(inner.starts[last + 1]), end)
+        return (start, stop) if start < stop else (begin, end)
+
+    def finer(self, mass: Floats, cells: int) -> Ints:
+        """Starts of finer cells, most where the mass is, then the end."""
+        shares = shares_of_cells(mass.tolist(), self.widths.tolist(), cells)
+        starts = [
+            start
+            for begin, width, pieces in zip(self.starts.tolist(), self.widths.tolist(), shares, strict=False)
+            for start in split_evenly(begin, begin + width, pieces)
+        ]
+        return np.array([*starts, int(self.starts[-1])], dtype=np.int64)
+
+
+def are_single(starts: Ints) -> bool:
+    """Whether each cell is one value."""
+    return bool((np.diff(starts) == 1).all())
