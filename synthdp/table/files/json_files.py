@@ -1,7 +1,7 @@
 """JSON files that people read and write: read whole, with errors of one line, and written whole or not at all."""
 
 import json
-from collections import Counter
+import re
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,8 @@ def parse_json(text: str, origin: str) -> Any:
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entries = dict(pairs)
         if len(entries) < len(pairs):
-            repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            raise SchemaError(f"{origin}: the key {repeated!r} stands twice in one object; remove one of them")
+            key, line = _repeated_key(text)
+            raise SchemaError(f"{origin}: the key {key!r} stands twice in one object, again in line {line}; remove one")
         return entries
 
     try:
@@ -41,6 +41,26 @@ def parse_json(text: str, origin: str) -> Any:
     except (ValueError, RecursionError) as error:
         where = f" in line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise SchemaError(f"{origin}: it is not valid JSON{where}; correct it") from None
+
+
+_TOKENS = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}\[\]]')
+"""Texts of JSON, whether they are keys, and brackets."""
+
+
+def _repeated_key(text: str) -> tuple[str, int]:
+    """The first key of valid JSON that stands a second time in one object, and the line in which it does."""
+    opened: list[set[str]] = []
+    for token in _TOKENS.finditer(text):
+        if token[0] in "{[":
+            opened.append(set())
+        elif token[0] in "}]":
+            opened.pop()
+        elif token[2]:
+            key = json.loads(token[1])
+            if key in opened[-1]:
+                return key, text.count("\n", 0, token.start()) + 1
+            opened[-1].add(key)
+    raise AssertionError("no key stands twice")
 
 
 def json_text(content: Any) -> str:

@@ -585,24 +585,26 @@ def test_kinds_are_read_from_a_path(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "key"),
+    ("text", "key", "line"),
     [
-        ('{"age": "integer", "job": "string", "age": "number"}', "age"),
-        ('{"fields": [{"name": "a", "type": "integer", "name": "b"}]}', "name"),
-        ('{"fields": [{"name": "a", "constraints": {"enum": [1], "enum": [2]}}]}', "enum"),
-        ('{"a": 1, "\\u0061": 1}', "a"),
-        ('{"x\\ny": 1, "x\\ny": 1}', "x\\ny"),
+        ('{"age": "integer", "job": "string", "age": "number"}', "age", 1),
+        ('{"age": "integer",\n "job": "string",\n "age": "number"}', "age", 3),
+        ('{"fields": [{"name": "a", "type": "integer", "name": "b"}]}', "name", 1),
+        ('{\r\n"fields": [\r\n{"name": "a"}, {"name": "name"},\r\n{"name": "b", "name":\r\n"b"}]}', "name", 4),
+        ('{"fields": [{"name": "a", "constraints": {"enum": [1],\n"enum": [2]}}]}', "enum", 2),
+        ('{"a": 1, "\\u0061": 1}', "a", 1),
+        ('{"x\\ny": 1, "x\\ny": 1}', "x\\ny", 1),
+        ('{"{": "\\"{", "b": ["b", "b", "[{"],\n"b": 1}', "b", 2),
     ],
 )
-def test_a_key_that_stands_twice_is_refused(text, key, tmp_path):
+def test_a_key_that_stands_twice_is_refused(text, key, line, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(text)
     for load, what in ((OpenSchema.load, "schema"), (Schema.load, "schema"), (OpenSchema.load_kinds, "kinds")):
         with pytest.raises(SchemaError) as caught:
             load(path)
-        assert (
-            str(caught.value) == f"{what} {str(path)!r}: the key '{key}' stands twice in one object; remove one of them"
-        )
+        said = f"{what} {str(path)!r}: the key '{key}' stands twice in one object, again in line {line}; remove one"
+        assert str(caught.value) == said
     path.write_text('{"fields": [{"name": "a", "type": "string"}, {"name": "b", "type": "string"}]}')
     with pytest.raises(SchemaError, match='"levels" to'):  # the same key in two objects is none twice
         OpenSchema.load(path)
