@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from itertools import takewhile
 from typing import NoReturn
 
+from synthdp.cli.dialects import add_dialect
 from synthdp.cli.signals import PAID_FOR
 from synthdp.release.registry import ENGINES, MECHANISMS
 from synthdp.version import __version__
@@ -16,9 +17,13 @@ from synthdp.version import __version__
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 """Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128 and the number)."""
 
+FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
+"""Endings of tables, as help texts name them."""
+
 EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
+  synthdp run excel.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --dialect excel-semicolon
   synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp sample people.synthdp -o more.csv --rows 1e6
   synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
@@ -109,7 +114,7 @@ def _command(commands: "argparse._SubParsersAction[_Parser]", name: str, about: 
 def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _command(commands, "run", "turn a sensitive table into a synthetic one")
     parser.set_defaults(handler="run_command")
-    parser.add_argument("input", metavar="IN", help="sensitive table: .csv, .csv.gz, .parquet, or - for CSV from stdin")
+    parser.add_argument("input", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
     known = parser.add_mutually_exclusive_group(required=True)
     known.add_argument("-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt")
     known.add_argument("--kinds", metavar="FILE", help="only the kind of each column (JSON); all else is learnt")
@@ -203,7 +208,7 @@ def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
         "--output",
         required=True,
         metavar="OUT",
-        help=".csv, .csv.gz, .parquet, or - for CSV to stdout (certificate to stderr)",
+        help=f"{FILES}, or - for CSV to stdout (certificate to stderr)",
     )
     parser.add_argument("--rows", type=whole_number, metavar="N", help=rows)
     parser.add_argument(
@@ -211,6 +216,7 @@ def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    add_dialect(parser)
 
 
 def _add_show(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -226,10 +232,11 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     )
     parser = _command(schema, "draft", "write a schema to fill in, from column names and declared types only")
     parser.set_defaults(handler="draft_command")
-    parser.add_argument("input", metavar="IN", help="table: .csv, .csv.gz, .parquet, or -")
+    parser.add_argument("input", metavar="IN", help=f"table: {FILES}, or -")
     parser.add_argument("--kinds", action="store_true", help="write a kinds file to fill in, for `synthdp run --kinds`")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    add_dialect(parser)
     parser = _command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")
     parser.set_defaults(handler="check_command")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")

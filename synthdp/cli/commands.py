@@ -2,15 +2,15 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import pandas as pd
 
+from synthdp.cli.dialects import given_dialect
+from synthdp.cli.outputs import check_distinct, with_certificate, write_both
 from synthdp.cli.rescue import rescuing
-from synthdp.cli.signals import undisturbed_end
 from synthdp.cli.status_line import StatusLine
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.describe import describe
@@ -21,17 +21,17 @@ from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
-from synthdp.table.files.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
+from synthdp.table.files.dialect import Dialect
+from synthdp.table.files.formats import STANDARD_STREAM, is_text
 from synthdp.table.files.json_files import json_text, load_json, parse_json, write_json
-from synthdp.table.files.table_file import open_table
-from synthdp.table.files.writing import check_writable, reason, write_atomically, write_frame, write_rows
+from synthdp.table.files.tables import check_kind, open_table, write_frame
+from synthdp.table.files.writing import check_writable, reason
 from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.conditions import CONDITIONS
 from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
+from synthdp.table.schema.kinds import schema_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
-
-CERTIFICATE_ENDING = ".privacy.json"
-"""The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
+from synthdp.table.schema.public_files import schema_in
 
 MAX_ROWS = 10**12
 """More records than this in a table are a slip of the finger."""
@@ -45,9 +45,10 @@ def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     saved = {"--save": options.save, "--save-schema": options.save_schema}
     _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
-    schema = OpenSchema.load(options.schema) if options.schema else OpenSchema.load_kinds(options.kinds)
+    public = load_json(options.kinds, "kinds") if options.kinds else load_json(options.schema, "schema")
+    schema = schema_in(schema_of_kinds(public) if options.kinds else public, given_dialect(options))
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
-    with StatusLine(sys.stderr) as status, open_table(options.input) as table:
+    with StatusLine(sys.stderr) as status, open_table(options.input, schema.dialect) as table:
         schema = schema.reordered(table.names, unit=unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         _check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
@@ -79,8 +80,10 @@ def sample_command(options: argparse.Namespace) -> None:
     _check_outputs(options, inputs=(options.model, *asked), saved={})
     if options.given and options.rows is not None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
-    where, given = _conditions(options.where), _given(options.given)
+    where, dialect = _conditions(options.where), given_dialect(options)
     synthesis = load(options.model)
+    synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
+    given = _given(options.given, synthesis.schema.dialect)
     with StatusLine(sys.stderr) as status:
         _write_sample(synthesis, options, status, where=where, given=given)
     _announce(synthesis, options)
@@ -95,10 +98,11 @@ def show_command(options: argparse.Namespace) -> None:
 
 def draft_command(options: argparse.Namespace) -> None:
     """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
-    _check_distinct([options.output], inputs=(options.input,))
+    check_distinct([options.output], inputs=(options.input,))
     check_writable(options.output, force=options.force)
-    with open_table(options.input) as table:
-        draft = draft_of(table)
+    dialect = Dialect.of(given_dialect(options) or {})
+    with open_table(options.input, dialect) as table:
+        draft = draft_of(table) | dialect.property()
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {note}\n")
@@ -156,11 +160,11 @@ def _conditions(where: str | None) -> Any:
     return found
 
 
-def _given(path: str | None) -> pd.DataFrame | None:
+def _given(path: str | None, dialect: Dialect) -> pd.DataFrame | None:
     """The records of ``--given``."""
     if path is None:
         return None
-    with open_table(path) as table:
+    with open_table(path, dialect) as table:
         empty = pd.DataFrame(columns=pd.Index(table.names, dtype=object), dtype=object)
         return pd.concat([*table.chunks()] or [empty], ignore_index=True)
 
@@ -185,27 +189,10 @@ def _write_sample(
         raise ParameterError(str(error)) from None
     status("writing", 1, 2)
     if options.output == STANDARD_STREAM:
-        write_frame(frame, STANDARD_STREAM, force=options.force)
+        write_frame(frame, STANDARD_STREAM, force=options.force, dialect=synthesis.schema.dialect)
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
     else:
-        _write_both(frame, synthesis.certificate, options)
-
-
-def _write_both(frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace) -> None:
-    """Table and certificate, both or none: both are on the disk before the first gets its name."""
-    with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
-        write_rows(frame, table, file_format(options.output))
-        _flush(table)
-        with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
-            statement.write(json_text(certificate).encode())
-            _flush(statement)
-            end()
-            check_writable(options.output, force=options.force)
-
-
-def _flush(stream: BinaryIO) -> None:
-    stream.flush()
-    os.fsync(stream.fileno())
+        write_both(frame, synthesis.certificate, options, synthesis.schema.dialect)
 
 
 def _print(text: str) -> None:
@@ -224,15 +211,13 @@ def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save
     _check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
-    file_format(options.output)
-    if not is_text(options.output):
-        import_pyarrow()
-    outputs = [options.output] if options.output == STANDARD_STREAM else _with_certificate(options.output)
+    check_kind(options.output, options.rows)
+    outputs = [options.output] if options.output == STANDARD_STREAM else with_certificate(options.output)
     for option, path in saved.items():
         if path == STANDARD_STREAM:
             raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
         outputs += [path] if path else []
-    _check_distinct(outputs, inputs=inputs)
+    check_distinct(outputs, inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
 
@@ -242,30 +227,10 @@ def _check_rows(rows: int | None, *, least: int, most: int) -> None:
         raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {most}")
 
 
-def _check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
-    """Refuse to replace what is read, or one output by another, with or without ``--force``."""
-    taken = {_place(path) for path in inputs if path != STANDARD_STREAM}
-    for output in outputs:
-        if output != STANDARD_STREAM and _place(output) in taken:
-            raise ParameterError(f"{output!r} is named twice; give every input and output a name of its own")
-        taken.add(_place(output))
-
-
-def _place(path: str) -> str:
-    try:
-        return os.path.realpath(path)  # unlike `Path.resolve` it does not fail on links that go in a circle
-    except (OSError, ValueError):
-        return path  # opening it explains what is wrong
-
-
-def _with_certificate(output: str) -> list[str]:
-    return [output, output + CERTIFICATE_ENDING]
-
-
 def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
     """Say what was written, as JSON if asked for; of a table on stdout the certificate on stderr tells."""
     certificate = synthesis.certificate
-    files = [] if options.output == STANDARD_STREAM else _with_certificate(options.output)
+    files = [] if options.output == STANDARD_STREAM else with_certificate(options.output)
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
         result = {"output": options.output, "certificate": files[1] if files else None}

@@ -14,7 +14,8 @@ from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
-from synthdp.table.columns.reading import is_missing, objects_of, to_float
+from synthdp.table.columns.edges import NumericColumn
+from synthdp.table.columns.reading import is_missing, objects_of
 from synthdp.table.files.headers import listed
 from synthdp.table.schema.schema import Schema
 
@@ -137,7 +138,7 @@ def _typed(column: Column, values: pd.Series) -> pd.Series:
     if isinstance(column, BooleanColumn):
         return column.decode(column.encode(values), np.random.default_rng(0))
     if isinstance(column, CategoricalColumn) and column.type != "string":
-        return pd.Series([to_float(value) for value in values], dtype=np.float64)
+        return pd.Series([column.notation.number(value) for value in values], dtype=np.float64)
     return values
 
 
@@ -161,6 +162,6 @@ def _text(column: Column, value: object) -> str:
     if isinstance(value, bool | np.bool_):
         words = column.written if isinstance(column, BooleanColumn) else ("False", "True")
         return words[bool(value)]
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
+    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    text = str(int(value)) if is_whole else str(value)  # type: ignore[call-overload]
+    return column.notation.written(text) if isinstance(column, NumericColumn | CategoricalColumn) else text

@@ -5,11 +5,14 @@ from numbers import Real
 from os import PathLike
 from typing import Any
 
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, SchemaError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.selection.mechanism import Mechanism
+from synthdp.table.files.dialect import Dialect, properties_of
+from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
 
 MAX_DOMAIN_SHARE = 0.95
@@ -19,13 +22,23 @@ DOMAIN_SHARE = 0.25
 """Share of the budget, and of delta, for what a schema leaves open; on Adult 0.3 gave nearly the same error."""
 
 
-def as_schema(schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str]) -> OpenSchema:
-    """The schema as one that may leave things open: itself, or what a mapping or a file holds."""
-    if isinstance(schema, OpenSchema):
-        return schema
-    if isinstance(schema, Schema):
-        return OpenSchema.of(schema)
-    return OpenSchema.from_dict(schema) if isinstance(schema, Mapping) else OpenSchema.load(schema)
+def as_schema(
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
+    *,
+    dialect: str | Mapping[str, Any] | None = None,
+) -> OpenSchema:
+    """The schema as one that may leave things open: itself, or what a mapping or a file holds.
+
+    The properties of ``dialect`` override those of the schema's own; raises `ParameterError` if it is none.
+    """
+    try:
+        Dialect.of(properties_of(dialect))
+    except SchemaError as error:
+        raise ParameterError(str(error)) from None
+    declared = OpenSchema.of(schema) if isinstance(schema, Schema) else schema
+    if isinstance(declared, OpenSchema):
+        return declared if dialect is None else schema_in(declared.to_dict(), dialect)
+    return schema_in(declared if isinstance(declared, Mapping) else load_json(declared, "schema"), dialect)
 
 
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:

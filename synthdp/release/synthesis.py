@@ -168,6 +168,25 @@ class Synthesis:
             counts = np.tensordot(shares, counts, axes=(0, 0))
         return float(counts)
 
+    def in_dialect(self, dialect: str | Mapping[str, Any]) -> "Synthesis":
+        """The same release, to be written as another dialect says.
+
+        Parameters
+        ----------
+        dialect
+            A name or properties, as ``"dialect"`` of a schema; what it leaves out stays as it is. Texts of
+            numbers (``sample(text=True)``) then have its decimal mark, also in fields that name one.
+
+        Raises
+        ------
+        SchemaError
+            If it is no dialect.
+        """
+        schema = self._schema.in_dialect(dialect)
+        return Synthesis(
+            schema=schema, measurements=self._measurements, model=self.fitted, certificate=self._certificate
+        )
+
     def marginal(self, columns: Sequence[str]) -> pd.Series:
         """Expected counts of all combinations of levels of some columns.
 

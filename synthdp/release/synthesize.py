@@ -1,6 +1,7 @@
 """The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from os import PathLike
 from typing import Any
 
@@ -17,7 +18,8 @@ from synthdp.release.settings import DOMAIN_SHARE, as_schema, checked_rows
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.table.records.loading import held_frame
+from synthdp.table.files.tables import open_table
+from synthdp.table.records.loading import held_frame, held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
@@ -25,11 +27,12 @@ from synthdp.workload import Workload
 
 @forgetful
 def synthesize(
-    data: pd.DataFrame,
+    data: pd.DataFrame | str | PathLike[str],
     schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
     *,
     epsilon: float,
     delta: float,
+    dialect: str | Mapping[str, Any] | None = None,
     mechanism: str | Mechanism = "auto",
     workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
     target: str | None = None,
@@ -50,13 +53,18 @@ def synthesize(
     Parameters
     ----------
     data
-        The sensitive table.
+        The sensitive table: a data frame, or the path of a file (CSV, Parquet, Excel; by its ending). A file is
+        read value by value; of a frame the data types may have been chosen in view of all rows.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
         it leaves open (``"derive"``, see ``docs/schema.md``; `OpenSchema.from_kinds` leaves open all but
         names and kinds) is derived within the same budget.
     epsilon, delta
         The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
+    dialect
+        How the file is written, and numbers unless a field says it itself: ``"excel-semicolon"``, or properties
+        such as ``{"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}``. They override those of the
+        schema's own ``"dialect"``; see ``docs/files.md``.
     mechanism
         Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/recipes.md``) or a
         `Mechanism`.
@@ -91,6 +99,8 @@ def synthesize(
 
     Raises
     ------
+    DataFileError
+        If the file cannot be read, or is not what its ending and dialect say.
     SchemaError
         If the schema contradicts itself or the table's columns.
     ParameterError
@@ -103,22 +113,26 @@ def synthesize(
     >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
-    if not isinstance(data, pd.DataFrame):
-        raise ParameterError(f"data is a {type(data).__name__}; give a pandas.DataFrame")
+    if not isinstance(data, pd.DataFrame | str | PathLike):
+        raise ParameterError(f"data is a {type(data).__name__}; give a pandas.DataFrame, or the path of a table")
     max_rows = checked_rows(unit, max_rows_per_unit)
-    public = as_schema(schema).reordered(data.columns, unit=unit)
-    run = Release(
-        schema=public,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        workload=workload,
-        target=target,
-        engine=engine,
-        adjacency=adjacency,
-        accounting=accounting,
-        unit=unit,
-        max_rows_per_unit=max_rows,
-        domain_share=domain_share,
-    )
-    return run.of(held_frame(data, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
+    public = as_schema(schema, dialect=dialect)
+    with nullcontext(data) if isinstance(data, pd.DataFrame) else open_table(data, public.dialect) as table:
+        public = public.reordered(table.columns if isinstance(table, pd.DataFrame) else table.names, unit=unit)
+        run = Release(
+            schema=public,
+            epsilon=epsilon,
+            delta=delta,
+            mechanism=mechanism,
+            workload=workload,
+            target=target,
+            engine=engine,
+            adjacency=adjacency,
+            accounting=accounting,
+            unit=unit,
+            max_rows_per_unit=max_rows,
+            domain_share=domain_share,
+        )
+        hold = held_frame if isinstance(table, pd.DataFrame) else held_rows
+        rows = hold(table, public, unit=unit, max_rows=max_rows)
+    return run.of(rows, report=report, rescue=rescue)

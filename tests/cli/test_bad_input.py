@@ -26,7 +26,7 @@ from synthdp.domain import Domain
 from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.external import from_measurements
-from synthdp.table.files import table_file as files
+from synthdp.table.files import csv_file as files
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ TABLES = {
     "missing parquet": ("none.parquet", None, "no such file"),
     "missing folder": ("none/none.csv", None, "no such file"),
     "path with NUL": ("in\0.csv", None, "cannot be read"),
-    "unknown ending": ("in.xlsx", "x", "its ending is not known"),
+    "unknown ending": ("in.xls", "x", "its ending is not known"),
     "no ending": ("in", "x", "its ending is not known"),
     "empty file": ("t.csv", "", "it is empty"),
     "blank lines only": ("t.csv", "\n\r\n\n", "it is empty"),

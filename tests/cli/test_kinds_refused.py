@@ -7,7 +7,7 @@ from helpers.cli_runs import CANARY, HEADER, ROWS, assert_one_line, invoke, lay_
 from helpers.kinds_runs import KINDS, kinds_arguments, lay_out_kinds
 
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.table.files.table_file import CsvFile
+from synthdp.table.files.csv_file import CsvFile
 
 
 @pytest.fixture

@@ -26,7 +26,10 @@ def place(tmp_path, monkeypatch):
     [
         (("run", "in.csv", "--eps", "1"), "unknown option --eps; did you mean --epsilon?"),
         (("run", "in.csv", "--epsilom=1"), "unknown option --epsilom; did you mean --epsilon?"),
-        (("run", "in.csv", "--d", "1"), "unknown option --d; did you mean --delta or --domain-share?"),
+        (
+            ("run", "in.csv", "--d", "1"),
+            "unknown option --d; did you mean --delta or --domain-share or ",
+        ),
         (("run", "in.csv", "-output", "out.csv"), "unknown option -output; did you mean --output?"),
         (("run", "in.csv", "--public"), "unknown option --public (see synthdp run --help)"),
         (("sample", "m.synthdp", "--row", "3"), "unknown option --row; did you mean --rows?"),

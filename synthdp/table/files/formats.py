@@ -1,9 +1,12 @@
-"""Which kind of file a path names: the one place where endings are known."""
+"""Which kind of file a path names: the one place where endings are known, and what each kind needs."""
 
+from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 from os import PathLike
 from pathlib import PurePath
 from types import ModuleType
+from typing import final
 
 from synthdp.errors import DataFileError, MissingExtraError
 
@@ -15,44 +18,108 @@ class Format(Enum):
     """Kinds of files that tables are read from and written to."""
 
     CSV = "CSV"
-    CSV_GZ = "gzipped CSV"
     PARQUET = "Parquet"
+    EXCEL = "Excel"
 
 
-_ENDINGS = {".csv": Format.CSV, ".gz": Format.CSV_GZ, ".parquet": Format.PARQUET, ".pq": Format.PARQUET}
+class Packing(Enum):
+    """How a CSV file is compressed."""
+
+    NONE = ""
+    GZIP = "gzip"
+    ZSTD = "zstd"
 
 
-def file_format(path: str | PathLike[str]) -> Format:
-    """The format of a file by the ending of its name; ``-`` is CSV.
+@final
+@dataclass(frozen=True)
+class FileKind:
+    """What the ending of a file's name says.
+
+    Parameters
+    ----------
+    format
+        Of the table.
+    packing
+        Of a CSV file.
+    delimiter
+        What stands between the columns of a CSV file, unless something else is declared.
+    """
+
+    format: Format
+    packing: Packing = Packing.NONE
+    delimiter: str = ","
+
+
+_PACKED = {".gz": Packing.GZIP, ".zst": Packing.ZSTD}
+_TYPED = {".parquet": Format.PARQUET, ".pq": Format.PARQUET, ".xlsx": Format.EXCEL}
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+def file_kind(path: str | PathLike[str]) -> FileKind:
+    """The kind of a file by the ending of its name; ``-`` is CSV.
 
     Raises `DataFileError` for other endings.
 
-    >>> file_format("table.csv.gz"), file_format("-")
-    (<Format.CSV_GZ: 'gzipped CSV'>, <Format.CSV: 'CSV'>)
+    >>> kind = file_kind("table.tsv.gz")
+    >>> kind.format, kind.packing, kind.delimiter
+    (<Format.CSV: 'CSV'>, <Packing.GZIP: 'gzip'>, '\\t')
     """
     if str(path) == STANDARD_STREAM:
-        return Format.CSV
-    try:
-        return _ENDINGS[PurePath(path).suffix.lower()]
-    except KeyError:
-        endings = ", ".join(_ENDINGS)
-        raise DataFileError(f"{str(path)!r}: its ending is not known; use one of {endings}") from None
+        return FileKind(Format.CSV)
+    name = PurePath(path)
+    packing = _PACKED.get(name.suffix.lower(), Packing.NONE)
+    ending = (PurePath(name.stem) if packing is not Packing.NONE else name).suffix.lower()
+    if packing is Packing.NONE and ending in _TYPED:
+        return FileKind(_TYPED[ending])
+    if ending in _DELIMITERS or (packing is not Packing.NONE and ending not in _TYPED):
+        return FileKind(Format.CSV, packing, _DELIMITERS.get(ending, ","))
+    endings = ", ".join([*_DELIMITERS, *_TYPED])
+    raise DataFileError(f"{str(path)!r}: its ending is not known; use one of {endings}; .gz or .zst after CSV")
 
 
 def is_text(path: str | PathLike[str]) -> bool:
-    """Whether a file of this name holds texts (CSV) rather than typed values (Parquet).
+    """Whether a file of this name holds texts (CSV) rather than typed values (Parquet, Excel).
 
     >>> is_text("table.csv"), is_text("table.parquet")
     (True, False)
     """
-    return file_format(path) is not Format.PARQUET
+    return file_kind(path).format is Format.CSV
+
+
+def check_extras(path: str | PathLike[str]) -> None:
+    """Raise `MissingExtraError` if a library is not installed that writing a file of this name needs."""
+    kind = file_kind(path)
+    if kind.format is Format.PARQUET:
+        import_pyarrow()
+    elif kind.format is Format.EXCEL:
+        import_xlsxwriter()
+    elif kind.packing is Packing.ZSTD:
+        import_zstd()
 
 
 def import_pyarrow() -> ModuleType:
     """pyarrow with its Parquet reader and writer; raises `MissingExtraError` if it is not installed."""
+    _imported("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
+    return import_module("pyarrow")
+
+
+def import_zstd() -> ModuleType:
+    """pyarrow, whose streams read and write zstd; raises `MissingExtraError` if it is not installed."""
+    return _imported("pyarrow", ".zst files need pyarrow", "zstd")
+
+
+def import_calamine() -> ModuleType:
+    """What reads Excel files; raises `MissingExtraError` if it is not installed."""
+    return _imported("python_calamine", "reading Excel files needs python-calamine", "excel")
+
+
+def import_xlsxwriter() -> ModuleType:
+    """What writes Excel files; raises `MissingExtraError` if it is not installed."""
+    return _imported("xlsxwriter", "writing Excel files needs XlsxWriter", "excel")
+
+
+def _imported(name: str, need: str, extra: str) -> ModuleType:
     try:
-        import pyarrow.parquet
+        return import_module(name)
     except ImportError:
-        raise MissingExtraError("Parquet files need pyarrow; run: pip install 'synthdp[parquet]'") from None
-    module: ModuleType = pyarrow
-    return module
+        raise MissingExtraError(f"{need}; run: pip install 'synthdp[{extra}]'") from None

@@ -1,9 +1,6 @@
 """Writing files: whole or not at all, and never over another file unasked."""
 
-import csv
 import errno
-import gzip
-import io
 import os
 import secrets
 import stat
@@ -14,10 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-import pandas as pd
-
 from synthdp.errors import DataFileError
-from synthdp.table.files.formats import STANDARD_STREAM, Format, file_format, import_pyarrow
+from synthdp.table.files.formats import STANDARD_STREAM
 
 
 def reason(error: Exception) -> str:
@@ -127,75 +122,3 @@ def _flush_directory(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def write_frame(frame: pd.DataFrame, path: str | PathLike[str], *, force: bool) -> None:
-    """Write a table as CSV, gzipped CSV or Parquet, by the ending of ``path``.
-
-    Parameters
-    ----------
-    frame
-        For CSV the texts that `decode` gives with ``text=True``, for Parquet the typed
-        values; `formats.is_text` tells which. The same frame gives the same bytes.
-    path, force
-        As in `write_atomically`.
-
-    Raises
-    ------
-    DataFileError
-        If the ending is not known, the file exists and ``force`` is not set, or cannot be written.
-    MissingExtraError
-        If Parquet is asked for and pyarrow is not installed.
-    """
-    kind = file_format(path)
-    if kind is Format.PARQUET:
-        import_pyarrow()
-    with write_atomically(path, force=force) as stream:
-        write_rows(frame, stream, kind)
-
-
-def write_rows(frame: pd.DataFrame, stream: BinaryIO, kind: Format) -> None:
-    """Write a table to an open stream; see `write_frame`."""
-    if kind is Format.PARQUET:
-        _write_parquet(frame, stream)
-    elif kind is Format.CSV_GZ:
-        # no name and no time in the header: the same table gives the same file
-        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as packed:
-            _write_csv(frame, packed)
-    else:
-        _write_csv(frame, stream)
-
-
-class _LineFeeds:
-    """Ends records in a line feed, with fields quoted as if they ended in both characters.
-
-    Before Python 3.13 the csv module leaves a carriage return unquoted where it is not part
-    of the line end, and every reader then takes it for one.
-    """
-
-    def __init__(self, stream: io.TextIOWrapper) -> None:
-        self._write = stream.write
-
-    def write(self, record: str) -> int:
-        return self._write(record[:-2] + "\n")
-
-
-def _write_csv(frame: pd.DataFrame, stream: BinaryIO | gzip.GzipFile) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    try:
-        # the standard library's writer takes 0.6 of the time of DataFrame.to_csv on texts
-        writer = csv.writer(_LineFeeds(text), lineterminator="\r\n")
-        writer.writerow(frame.columns)
-        writer.writerows(zip(*(frame[name].tolist() for name in frame.columns), strict=True))
-        text.flush()
-    finally:
-        with suppress(OSError, ValueError):  # the stream is not ours to close
-            text.detach()
-
-
-def _write_parquet(frame: pd.DataFrame, stream: BinaryIO) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    pyarrow.parquet.write_table(table, stream)

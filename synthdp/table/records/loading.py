@@ -5,7 +5,8 @@ from os import PathLike
 
 import pandas as pd
 
-from synthdp.table.files.table_file import TableFile, open_table
+from synthdp.table.files.table_file import TableFile
+from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import CodedTable, encode
 from synthdp.table.records.held_table import HeldTable, HeldTableReader
 from synthdp.table.schema.open_schema import OpenSchema

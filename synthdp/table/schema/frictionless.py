@@ -21,6 +21,7 @@ from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, refuse
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.schema.keys import check_field_keys, check_schema_keys
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
@@ -32,12 +33,12 @@ NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INT
 DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 
 
-def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Columns and missing values of a JSON object; raises `SchemaError` if it is no schema.
+def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[str, ...], Dialect]:
+    """Columns, missing values and dialect of a JSON object; raises `SchemaError` if it is no schema.
 
     Private-PGM's ``{"column": size}`` is read as well: integers from 0, one level each.
 
-    >>> columns, missing_values = parse_schema({"sex": 2, "region": 5})
+    >>> columns, missing_values, dialect = parse_schema({"sex": 2, "region": 5})
     >>> [(column.name, column.size) for column in columns]
     [('sex', 2), ('region', 5)]
     """
@@ -48,7 +49,7 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
             IntegerColumn(name=name, minimum=0, maximum=size - 1, bins=size, required=True)
             for name, size in mapping.items()
         ]
-        return tuple(columns), DEFAULT_MISSING_VALUES
+        return tuple(columns), DEFAULT_MISSING_VALUES, USUAL
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
@@ -58,7 +59,12 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
         way_out = "read it as an OpenSchema, or remove it"
         raise SchemaError(f"schema: synthdp.ignore lists columns to leave out, which a Schema cannot; {way_out}")
     missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
-    return tuple(parse_field(field, missing_values) for field in fields), missing_values
+    dialect = dialect_of(mapping)
+    return (
+        tuple(parse_field(field, missing_values) for field in dialect.fields(fields)),
+        missing_values,
+        dialect.of_files,
+    )
 
 
 def _is_size(size: object) -> bool:

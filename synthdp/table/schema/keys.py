@@ -44,6 +44,9 @@ _MAY_BE_MISSING = ("nullable", "optional")
 _OF_ALL_FIELDS = ("trueValues", "falseValues", "decimalChar", "groupChar", "bareNumber", "derive")
 """Keys that could be taken for ones of the whole schema, as ``missingValues`` is."""
 
+_OF_DIALECTS = ("delimiter", "quoteChar", "encoding", "sheetName")
+"""Keys that stand under ``dialect``."""
+
 _OF_SCHEMAS = ("ignore", "constraints", "note", "certificate")
 """What ``synthdp`` at the top can have; the last two are not read."""
 
@@ -122,7 +125,11 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
         if meant in ("missingValues", "synthdp") and key != meant:
             raise SchemaError(f"schema: the key {key!r} is not known; did you mean {meant!r}?")
         if meant in _OF_ALL_FIELDS:
-            raise SchemaError(f"schema: {key!r} is not known here; it belongs in each field that it is meant for")
+            places = "each field that it is meant for"
+            places += ", or for all of them under dialect" if meant in ("decimalChar", "groupChar") else ""
+            raise SchemaError(f"schema: {key!r} is not known here; it belongs in {places}")
+        if key in _OF_DIALECTS:
+            raise SchemaError(f'schema: {key!r} is not known here; write it under dialect: "dialect": {{"{key}": ..}}')
     own = schema.get("synthdp")
     for key in own if isinstance(own, Mapping) else ():
         if key not in _OF_SCHEMAS:

@@ -10,6 +10,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.frictionless import parse_schema
@@ -35,6 +36,8 @@ class OpenSchema:
     ignored
         Names of columns that the table has besides. They are no part of the model or the output:
         nothing in them is encoded, held, counted or paid for.
+    dialect
+        How CSV and Excel files of the table are written. How numbers are, each column knows.
 
     Raises
     ------
@@ -55,6 +58,7 @@ class OpenSchema:
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     rules: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     ignored: tuple[str, ...] = ()
+    dialect: Dialect = USUAL
 
     def __post_init__(self) -> None:
         for name in ("columns", "missing_values", "rules", "ignored"):
@@ -77,20 +81,21 @@ class OpenSchema:
                 raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))
         ignored, plain = _ignored(mapping)
-        _, missing_values = parse_schema(plain | {"fields": []})
-        columns = tuple(read_field(entry, missing_values) for entry in fields)
+        _, missing_values, of_files = parse_schema(plain | {"fields": []})
+        columns = tuple(read_field(entry, missing_values) for entry in dialect_of(plain).fields(fields))
         if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
             return cls.of(Schema.from_dict(plain))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
             raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
-        return cls(columns, missing_values, tuple(rules), ignored)
+        return cls(columns, missing_values, tuple(rules), ignored, of_files)
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
         """A schema of which nothing is open."""
-        return cls(schema.table_columns, schema.missing_values, tuple(rule.text for rule in schema.rules))
+        rules = tuple(rule.text for rule in schema.rules)
+        return cls(schema.table_columns, schema.missing_values, rules, dialect=schema.dialect)
 
     @classmethod
     def from_kinds(cls, kinds: Mapping[str, Any] | str | PathLike[str]) -> Self:
@@ -235,6 +240,7 @@ class OpenSchema:
                 entry["missingValues"] = list(column.missing_values)
             fields.append(entry)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        schema |= self.dialect.property()
         return schema | ({"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {})
 
     def _check_ignored(self) -> None:

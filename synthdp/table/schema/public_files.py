@@ -1,8 +1,10 @@
 """Public files of people: a schema, which may leave things open, or only the kinds of its columns."""
 
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from synthdp.table.files.dialect import with_dialect
 from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.kinds import are_kinds
 from synthdp.table.schema.open_schema import OpenSchema
@@ -27,3 +29,18 @@ def public_schema(content: Any) -> tuple[OpenSchema, str]:
     if are_kinds(content):
         return OpenSchema.from_kinds(content), "kinds"
     return OpenSchema.from_dict(content), "schema"
+
+
+def schema_in(content: Any, dialect: str | Mapping[str, Any] | None) -> OpenSchema:
+    """The schema that JSON values say, in another dialect; None: in its own.
+
+    Raises `SchemaError` if they are no schema, or the dialect is none.
+
+    >>> schema_in({"sex": 2}, {"delimiter": ";"}).dialect.delimiter
+    ';'
+    """
+    if dialect is None:
+        return OpenSchema.from_dict(content)
+    if not isinstance(content, Mapping) or "fields" not in content:  # sizes of columns
+        content = OpenSchema.from_dict(content).to_dict()
+    return OpenSchema.from_dict(with_dialect(content, dialect))

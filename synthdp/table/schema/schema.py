@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
@@ -18,6 +18,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
+from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
 from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.schema.conditions import CONDITIONS, is_condition, narrowed
@@ -40,6 +41,8 @@ class Schema:
         Texts that mean "missing" in a file, unless a column has its own.
     rules
         Combinations of values that are impossible; see `synthdp.table.schema.rules`.
+    dialect
+        How CSV and Excel files of the table are written. How numbers are, each column knows.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Schema:
     columns: tuple[Column, ...]
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     rules: tuple[Rule, ...] = ()
+    dialect: Dialect = USUAL
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", with_parts(self.columns))
@@ -77,10 +81,10 @@ class Schema:
 
         Raises `SchemaError`, naming the column and what to change.
         """
-        columns, missing_values = parse_schema(mapping)
+        columns, missing_values, dialect = parse_schema(mapping)
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        return cls(columns, missing_values, parse_rules(rules, columns))
+        return cls(columns, missing_values, parse_rules(rules, columns), dialect)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -104,9 +108,21 @@ class Schema:
                 field["missingValues"] = list(column.missing_values)
             fields.append(field)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        schema |= self.dialect.property()
         if self.rules:
             schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
         return schema
+
+    def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
+        """This schema for files of another dialect, its numbers written as that says, if it says anything of them.
+
+        Raises `SchemaError` if the dialect is none, or cannot be told from a column's numbers.
+        """
+        schema = with_dialect(self.to_dict(), dialect)
+        for key in {"decimalChar", "groupChar"} & schema["dialect"].keys():
+            for field in schema["fields"]:
+                field.pop(key, None)
+        return type(self).from_dict(schema)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write this schema as JSON, whole or not at all.
@@ -160,7 +176,7 @@ class Schema:
         """
         header = tuple(names)
         self.check_header(header)
-        return type(self)(tuple(self[name] for name in header), self.missing_values, self.rules)
+        return replace(self, columns=tuple(self[name] for name in header))
 
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
@@ -192,7 +208,7 @@ def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema
             raise SchemaError(f"where: {str(error).removeprefix('schema: ')}") from None
         if not wanted[name].any():
             raise ParameterError(f"where: no value of column {name!r} meets its condition; widen it")
-    return Schema(tuple(columns.values()), schema.missing_values, schema.rules), wanted
+    return replace(schema, columns=tuple(columns.values())), wanted
 
 
 def _shown(value: object) -> str:

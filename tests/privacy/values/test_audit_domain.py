@@ -31,7 +31,7 @@ from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 from synthdp.release.release import Release
 from synthdp.table.files import csv_blocks as csvblocks
 from synthdp.table.files import table_file as files
-from synthdp.table.files.table_file import open_table
+from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.held_columns import HeldColumn
 from synthdp.table.records.held_table import HeldSource, HeldTable

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from synthdp.errors import SchemaError
-from synthdp.table.files.table_file import open_table
+from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import decode, encode
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema

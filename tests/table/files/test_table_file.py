@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from synthdp.errors import DataFileError, MissingExtraError, SchemaError
 from synthdp.table.files import csv_blocks as csvblocks_module
-from synthdp.table.files.table_file import open_table
-from synthdp.table.files.writing import write_frame
+from synthdp.table.files.tables import open_table, write_frame
 from synthdp.table.records.loading import read_coded
 from synthdp.table.schema.schema import Schema
 

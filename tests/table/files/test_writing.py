@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from synthdp.errors import DataFileError
 from synthdp.table.files import writing as writing_module
-from synthdp.table.files.formats import is_text
-from synthdp.table.files.writing import check_writable, write_atomically, write_frame
+from synthdp.table.files.formats import file_kind, is_text
+from synthdp.table.files.tables import write_frame, write_rows
+from synthdp.table.files.writing import check_writable, write_atomically
 
 FRAME = pd.DataFrame({"a": ["1", ""], 'b,"': ["x,y", 'q"\nz']}, dtype=object)
 CSV_BYTES = b'a,"b,"""\n1,"x,y"\n,"q""\nz"\n'
@@ -204,7 +205,7 @@ def test_a_full_disk_while_writing_csv(tmp_path, monkeypatch):
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["t", "t.txt", "t.xlsx", "csv"])
+@pytest.mark.parametrize("name", ["t", "t.txt", "t.xls", "t.parquet.gz", "csv"])
 def test_unknown_endings(name, tmp_path):
     for use in (is_text, lambda path: write_frame(FRAME, path, force=False)):
         with pytest.raises(DataFileError, match=r"\.csv.*\.parquet"):
@@ -216,6 +217,6 @@ def test_unknown_endings(name, tmp_path):
 def test_quoting_is_understood_by_the_csv_module(rows):
     frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
     stream = io.BytesIO()
-    writing_module._write_csv(frame, stream)
+    write_rows(frame, stream, file_kind("t.csv"))
     read = list(csv.reader(io.StringIO(stream.getvalue().decode(), newline="")))
     assert read == [["a", "b"], *map(list, rows)]

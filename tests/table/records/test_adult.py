@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from helpers.paths import ROOT
 
-from synthdp.table.files.writing import write_frame
+from synthdp.table.files.tables import write_frame
 from synthdp.table.records.codec import decode, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.loading import read_coded

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from synthdp.errors import ParameterError, PrivacyError, SchemaError
 from synthdp.grid import MAX_POINT, Grid
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
-from synthdp.table.files.table_file import open_table
+from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import encode
 from synthdp.table.records.held_table import HeldTableReader
 from synthdp.table.records.loading import held_frame, held_rows

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from synthdp.grid import Grid
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.dates import DateColumn
-from synthdp.table.files.table_file import open_table
+from synthdp.table.files.tables import open_table
 from synthdp.table.records.held_table import HeldTableReader
 from synthdp.table.schema.open_schema import OpenSchema
 

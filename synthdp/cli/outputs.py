@@ -1,0 +1,59 @@
+"""Outputs of the command line: the table with its certificate, both or none, and never over an input."""
+
+import argparse
+import os
+from collections.abc import Iterable
+from typing import BinaryIO
+
+import pandas as pd
+
+from synthdp.cli.signals import undisturbed_end
+from synthdp.errors import ParameterError
+from synthdp.table.files.dialect import Dialect
+from synthdp.table.files.formats import STANDARD_STREAM, file_kind
+from synthdp.table.files.json_files import json_text
+from synthdp.table.files.tables import write_rows
+from synthdp.table.files.writing import check_writable, write_atomically
+
+CERTIFICATE_ENDING = ".privacy.json"
+"""The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
+
+
+def write_both(
+    frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace, dialect: Dialect
+) -> None:
+    """Table and certificate, both or none: both are on the disk before the first gets its name."""
+    with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
+        write_rows(frame, table, file_kind(options.output), dialect)
+        _flush(table)
+        with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
+            statement.write(json_text(certificate).encode())
+            _flush(statement)
+            end()
+            check_writable(options.output, force=options.force)
+
+
+def _flush(stream: BinaryIO) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
+    """Refuse to replace what is read, or one output by another, with or without ``--force``."""
+    taken = {_place(path) for path in inputs if path != STANDARD_STREAM}
+    for output in outputs:
+        if output != STANDARD_STREAM and _place(output) in taken:
+            raise ParameterError(f"{output!r} is named twice; give every input and output a name of its own")
+        taken.add(_place(output))
+
+
+def _place(path: str) -> str:
+    try:
+        return os.path.realpath(path)  # unlike `Path.resolve` it does not fail on links that go in a circle
+    except (OSError, ValueError):
+        return path  # opening it explains what is wrong
+
+
+def with_certificate(output: str) -> list[str]:
+    """A table and the certificate beside it."""
+    return [output, output + CERTIFICATE_ENDING]

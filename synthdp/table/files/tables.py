@@ -1,0 +1,83 @@
+"""Tables in files of any kind: opened for reading, and written, by the ending of the name."""
+
+from os import PathLike
+from typing import BinaryIO
+
+import pandas as pd
+
+from synthdp.table.files.csv_file import CsvFile
+from synthdp.table.files.csv_text import write_csv
+from synthdp.table.files.dialect import USUAL, Dialect
+from synthdp.table.files.excel_file import ExcelFile, check_fits, write_excel
+from synthdp.table.files.formats import FileKind, Format, check_extras, file_kind
+from synthdp.table.files.parquet_file import ParquetFile, write_parquet
+from synthdp.table.files.table_file import TableFile
+from synthdp.table.files.writing import write_atomically
+
+
+def open_table(path: str | PathLike[str], dialect: Dialect = USUAL) -> TableFile:
+    """Open a table by the ending of its name: CSV, Parquet or Excel; ``-`` is CSV from standard input.
+
+    Parameters
+    ----------
+    path
+        The file.
+    dialect
+        How it is written: marks and encoding of CSV, the sheet of an Excel file.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be opened, is empty, or is not what its ending says.
+    MissingExtraError
+        If a library is not installed that its kind needs.
+    """
+    kind = file_kind(path)
+    if kind.format is Format.PARQUET:
+        return ParquetFile(path)
+    return ExcelFile(path, dialect.sheet) if kind.format is Format.EXCEL else CsvFile(path, dialect)
+
+
+def check_kind(path: str | PathLike[str], n_rows: int | None) -> None:
+    """Refuse to write a table beforehand, if its kind of file cannot be written or holds fewer rows.
+
+    Raises `DataFileError` or `MissingExtraError`.
+    """
+    check_extras(path)
+    if file_kind(path).format is Format.EXCEL:
+        check_fits(n_rows or 0, 0)
+
+
+def write_frame(frame: pd.DataFrame, path: str | PathLike[str], *, force: bool, dialect: Dialect = USUAL) -> None:
+    """Write a table as CSV, Parquet or Excel, by the ending of ``path``.
+
+    Parameters
+    ----------
+    frame
+        For CSV the texts that `decode` gives with ``text=True``, for the others the typed
+        values; `formats.is_text` tells which. The same frame gives the same bytes.
+    path, force
+        As in `writing.write_atomically`.
+    dialect
+        Marks and encoding of a CSV file; a ``.tsv`` file has tabs in any dialect.
+
+    Raises
+    ------
+    DataFileError
+        If the ending is not known, the file exists and ``force`` is not set, or cannot be written.
+    MissingExtraError
+        If a library is not installed that the kind of file needs.
+    """
+    check_extras(path)
+    with write_atomically(path, force=force) as stream:
+        write_rows(frame, stream, file_kind(path), dialect)
+
+
+def write_rows(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Dialect = USUAL) -> None:
+    """Write a table to an open stream; see `write_frame`."""
+    if kind.format is Format.PARQUET:
+        write_parquet(frame, stream)
+    elif kind.format is Format.EXCEL:
+        write_excel(frame, stream, dialect.sheet)
+    else:
+        write_csv(frame, stream, kind, dialect)
