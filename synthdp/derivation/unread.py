@@ -33,8 +33,8 @@ _WAYS_OF_WRITING: Mapping[str, str] = {
     "integer": "decimalChar, groupChar, bareNumber",
     "number": "decimalChar, groupChar, bareNumber",
     "year": "type",
-    "date": "format",
-    "datetime": "format",
+    "date": "format, or type 'integer' for numbers of days or seconds",
+    "datetime": "format, or type 'integer' for numbers of days or seconds",
 }
 
 

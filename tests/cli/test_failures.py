@@ -21,7 +21,7 @@ from helpers.paths import DATA
 from synthdp.mechanisms import mst
 
 import synthdp
-from synthdp.cli import commands, rescue
+from synthdp.cli import commands, outputs, rescue
 from synthdp.cli import main as cli
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import archive, release, synthesis
@@ -107,11 +107,11 @@ AFTER_PAYING = {
     "saving": ((archive, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
     "sampling": ((synthesis.Synthesis, "sample"), {}),
     "decoding": ((synthesis, "decode"), {}),
-    "opening the output": ((commands, "write_atomically"), {}),
-    "writing": ((commands, "write_rows"), {}),
-    "writing the last row": ((commands, "_flush"), {}),
-    "opening the certificate": ((commands, "write_atomically"), {"after": 1}),
-    "writing the certificate": ((commands, "_flush"), {"after": 1}),
+    "opening the output": ((outputs, "write_atomically"), {}),
+    "writing": ((outputs, "write_rows"), {}),
+    "writing the last row": ((outputs, "_flush"), {}),
+    "opening the certificate": ((outputs, "write_atomically"), {"after": 1}),
+    "writing the certificate": ((outputs, "_flush"), {"after": 1}),
 }
 
 
@@ -133,7 +133,7 @@ def test_ctrl_c_after_something_was_paid_keeps_it(target, when, output, place, c
 
 def test_what_is_saved_already_is_not_saved_twice(place, charged, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+        patch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt()))
         outcome = invoke(*run_arguments("--save", "my model's.synthdp"))
     assert_one_line(outcome, 130)
     assert names_in(place) == sorted([*INPUTS, "my model's.synthdp"])
@@ -143,10 +143,10 @@ def test_what_is_saved_already_is_not_saved_twice(place, charged, monkeypatch):
 
 
 def test_an_earlier_rescue_is_not_overwritten(place, charged, monkeypatch):
-    monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt(), on=lambda *_: True))
+    monkeypatch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt(), on=lambda *_: True))
     contents = []
     for number in range(3):
-        monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+        monkeypatch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt()))
         charged.clear()
         outcome = invoke(*run_arguments("--force"))
         path = rescued_path(outcome)
@@ -188,7 +188,7 @@ def test_a_rescue_cannot_be_interrupted(number, code, place, charged, monkeypatc
         return rescued(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(commands, "write_rows", lambda *_: os.kill(os.getpid(), number))
+        patch.setattr(outputs, "write_rows", lambda *_: os.kill(os.getpid(), number))
         patch.setattr(rescue, "_rescue", interrupted)
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, code)
@@ -241,7 +241,7 @@ def handlers_within(monkeypatch):
         seen.append(signal.getsignal(signal.SIGTERM))
         move(*arguments, **options)
 
-    monkeypatch.setattr(commands, "write_rows", written)
+    monkeypatch.setattr(outputs, "write_rows", written)
     monkeypatch.setattr(writing, "_move", moved)
     return seen
 
@@ -471,7 +471,7 @@ def test_running_out_of_memory_is_one_line(place, charged, monkeypatch):
 
 
 def test_a_rescue_that_fails_does_not_hide_why_the_run_failed(place, monkeypatch):
-    monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+    monkeypatch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt()))
     monkeypatch.setattr(rescue, "_unused", failing(None, MemoryError(CANARY)))
     outcome = invoke(*run_arguments())
     assert_one_line(outcome, 130)

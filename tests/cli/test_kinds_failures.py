@@ -13,7 +13,7 @@ from helpers.failing_runs import failing, full
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
-from synthdp.cli import commands
+from synthdp.cli import commands, outputs
 from synthdp.errors import SchemaError
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
@@ -115,8 +115,8 @@ MEASURING = {
     "after a measurement": ((PrivateTable, "measure"), 1),
     "selecting": ((PrivateTable, "select"), 0),
     "sampling": ((synthdp.Synthesis, "sample"), 0),
-    "writing": ((commands, "write_rows"), 0),
-    "writing the certificate": ((commands, "_flush"), 1),
+    "writing": ((outputs, "write_rows"), 0),
+    "writing the certificate": ((outputs, "_flush"), 1),
 }
 
 
@@ -212,7 +212,7 @@ def test_a_folder_that_may_not_be_written_is_refused_before_anything_is_paid(pla
     assert (charged, names_in(place / "locked")) == ([], [])
 
 
-@pytest.mark.parametrize("target", [(PrivateValues, "histogram"), (PrivateTable, "measure"), (commands, "write_rows")])
+@pytest.mark.parametrize("target", [(PrivateValues, "histogram"), (PrivateTable, "measure"), (outputs, "write_rows")])
 def test_messages_and_names_do_not_depend_on_values(target, tmp_path, monkeypatch):
     """Tables of one size with different values, stopped at one point: the same words, the same files."""
     seen = []

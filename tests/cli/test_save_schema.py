@@ -9,7 +9,7 @@ from helpers.failing_runs import failing
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
-from synthdp.cli import commands
+from synthdp.cli import outputs
 from synthdp.privacy.ledger import PrivacyLedger
 
 INPUTS = ["in.csv", "kinds.json"]
@@ -106,7 +106,7 @@ def test_force_replaces_it(place):
 
 
 def test_it_is_there_before_the_table(place, monkeypatch):
-    monkeypatch.setattr(commands, "write_rows", failing(None, KeyboardInterrupt()))
+    monkeypatch.setattr(outputs, "write_rows", failing(None, KeyboardInterrupt()))
     outcome = run("--save-schema", "learnt.json")
     assert_one_line(outcome, 130)
     assert names_in(place) == sorted([*INPUTS, "learnt.json", "out.csv.rescued.synthdp"])

@@ -22,7 +22,7 @@ BOUNDS = {"constraints": {"minimum": 0, "maximum": 9999}}
 DATES = {"constraints": {"minimum": "2000-01-01", "maximum": "2009-12-31"}}
 TRUTHS = "trueValues, falseValues, missingValues"
 NUMBERS = "decimalChar, groupChar, bareNumber, missingValues"
-FORMAT = "format, missingValues"
+FORMAT = "format, or type 'integer' for numbers of days or seconds, missingValues"
 LEVELS = "list the levels as they are spelt there: constraints.enum"
 
 # spellings of the records; what the field declares besides its type; what is said

@@ -69,7 +69,7 @@ def start_of(units: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int
 
 
 def default_resolution(kind: str, pattern: object) -> Resolution:
-    """The resolution of a field that names none: of datetimes the finest, down to days, that the format can say.
+    """The resolution of a field that names none: the finest that its type has and its format can say.
 
     Parameters
     ----------
@@ -80,17 +80,20 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
 
     >>> default_resolution("datetime", "%Y-%m-%d %H:%M"), default_resolution("datetime", None)
     ('minute', 'second')
+    >>> default_resolution("date", "%m/%Y")
+    'month'
     """
     finest = DEFAULT_RESOLUTION[kind]
-    if kind == "date" or not isinstance(pattern, str) or "%" not in pattern:
+    if not isinstance(pattern, str) or "%" not in pattern:
         return finest
     try:
         read = [datetime.strptime(probe.strftime(pattern), pattern) for probe in _PROBES]  # noqa: DTZ007
     except ValueError:  # no format at all: whoever reads by it refuses it
         return finest
     meant, found = (np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read))
-    units: tuple[Resolution, ...] = ("second", "minute", "hour", "day")
-    return next((unit for unit in units if (unit_of(meant, unit) == unit_of(found, unit)).all()), finest)
+    units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "month", "year")
+    said = units[units.index(finest) :]
+    return next((unit for unit in said if (unit_of(meant, unit) == unit_of(found, unit)).all()), finest)
 
 
 def seconds_at(moment: date) -> int:

@@ -80,7 +80,8 @@ class ExcelFile(TableFile):
             cells = np.empty((len(rows), n_names), dtype=object)
             for number, row in enumerate(rows):
                 cells[number] = [None if cell == "" else cell for cell in row[:n_names]]
-            yield pd.DataFrame(cells, columns=pd.Index(self.names, dtype=object))
+            # without a type pandas would make another one of columns that hold texts only: of some for others
+            yield pd.DataFrame(cells, columns=pd.Index(self.names, dtype=object), dtype=object)
 
     @property
     def fraction(self) -> float:

@@ -1,0 +1,221 @@
+"""Ordinary exports: what a column holds is read right, or a caution names the column and the way out.
+
+A made-up table in which every usual way of writing numbers, truth values, dates and gaps has a column, given with
+the kinds file that its owner would write, with and without saying how values are written. What is lost must be told:
+no column of what comes out may be missing by more than a fifth without a word. Dialects are in ``test_dialects.py``.
+"""
+
+import csv
+import json
+from datetime import datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.cli_runs import invoke
+
+import synthdp
+from synthdp.derivation.unread import MANY
+
+N_ROWS = 2000
+EPSILON = 2000.0
+"""So much that noise is nothing: whether a value is read does not depend on it."""
+
+RIGHT = None
+NUMBERS, TRUTHS, YEARS = "decimalChar, groupChar, bareNumber", "trueValues, falseValues", "type"
+FORMAT = "format, or type 'integer' for numbers of days or seconds"
+GAPS = "missingValues"
+
+
+def amount(row):
+    """Two decimals, up to 49,975.01, most with five digits."""
+    return round((row * 7919 % N_ROWS) * 25 + 0.01, 2)
+
+
+def signed(row):
+    return amount(row) if row % 2 else -amount(row)
+
+
+def count(row):
+    return row % 90
+
+
+def large(row):
+    return 1000 * (row + 1)
+
+
+def truth(row):
+    return row % 3 == 0
+
+
+def moment(row):
+    return datetime(2015, 1, 1) + timedelta(days=row * 37 % 2900, hours=row % 24, minutes=row % 60)  # noqa: DTZ001
+
+
+def seconds(row):
+    return (moment(row) - datetime(1970, 1, 1)) // timedelta(seconds=1)  # noqa: DTZ001
+
+
+def year(row):
+    return moment(row).year
+
+
+def marked(group, point):
+    """Two decimals, with marks."""
+    return lambda number: f"{number:,.2f}".translate({ord(","): group, ord("."): point})
+
+
+def bracketed(number):
+    """As accountants write what is below zero."""
+    return f"({-number})" if number < 0 else f"{number}"
+
+
+def either(true, false):
+    return lambda value: true if value else false
+
+
+def dated(pattern):
+    return lambda value: value.strftime(pattern)
+
+
+def gaps(mark):
+    """An odd number, else what stands for none."""
+    return lambda number: str(number) if number % 2 else mark
+
+
+NBSP = "\N{NO-BREAK SPACE}"
+BARE = {"bareNumber": False}
+GERMAN = {"decimalChar": ",", "groupChar": "."}
+
+# what is meant, how it is written, of what kind its owner says it is and what else, what is said to the owner
+WAYS = {
+    "plain": (amount, "{:.2f}".format, "number", {}, RIGHT),
+    "scientific": (amount, "{:.6e}".format, "number", {}, RIGHT),
+    "comma": (amount, marked("", ","), "number", {}, NUMBERS),
+    "comma, declared": (amount, marked("", ","), "number", {"decimalChar": ","}, RIGHT),
+    "1,234.56": (amount, marked(",", "."), "number", {}, NUMBERS),
+    "1,234.56, declared": (amount, marked(",", "."), "number", {"groupChar": ","}, RIGHT),
+    "1.234,56": (amount, marked(".", ","), "number", {}, NUMBERS),
+    "1.234,56, declared": (amount, marked(".", ","), "number", GERMAN, RIGHT),
+    "1 234,56": (amount, marked(NBSP, ","), "number", {}, NUMBERS),
+    "1 234,56, declared": (amount, marked(NBSP, ","), "number", {"decimalChar": ",", "groupChar": " "}, RIGHT),
+    "1'234.56": (amount, marked("'", "."), "number", {}, NUMBERS),
+    "1'234.56, declared": (amount, marked("'", "."), "number", {"groupChar": "'"}, RIGHT),
+    "dollars": (amount, "${:.2f}".format, "number", {}, NUMBERS),
+    "dollars, declared": (amount, "${:,.2f}".format, "number", {"groupChar": ",", **BARE}, RIGHT),
+    "euros, declared": (amount, lambda number: marked(".", ",")(number) + " EUR", "number", GERMAN | BARE, RIGHT),
+    "in brackets": (signed, bracketed, "number", {}, NUMBERS),
+    "in brackets, declared": (signed, bracketed, "number", BARE, RIGHT),
+    "percent": (count, "{}%".format, "integer", {}, NUMBERS),
+    "percent, declared": (count, "{} %".format, "integer", BARE, RIGHT),
+    "grouped integers": (large, "{:,}".format, "integer", {}, NUMBERS),
+    "grouped integers, declared": (large, "{:,}".format, "integer", {"groupChar": ","}, RIGHT),
+    "integers with decimals": (count, "{}.0".format, "integer", {}, RIGHT),
+    "leading zeros": (count, "{:05d}".format, "integer", {}, RIGHT),
+    "plus signs": (count, "{:+}".format, "integer", {}, RIGHT),
+    "padded": (count, "{:>9}".format, "integer", {}, RIGHT),
+    "true": (truth, either("true", "false"), "boolean", {}, RIGHT),
+    "TRUE": (truth, either("TRUE", "FALSE"), "boolean", {}, RIGHT),
+    "Yes": (truth, either("Yes", "No"), "boolean", {}, RIGHT),
+    "Y": (truth, either("Y", "N"), "boolean", {}, RIGHT),
+    "T": (truth, either("T", "F"), "boolean", {}, RIGHT),
+    "1": (truth, either("1", "0"), "boolean", {}, RIGHT),
+    "1.0": (truth, either("1.0", "0.0"), "boolean", {}, RIGHT),
+    "on": (truth, either("on", "off"), "boolean", {}, RIGHT),
+    "ja": (truth, either("ja", "nein"), "boolean", {}, TRUTHS),
+    "ja, declared": (truth, either("ja", "nein"), "boolean", {"trueValues": ["ja"], "falseValues": ["nein"]}, RIGHT),
+    "WAHR": (truth, either("WAHR", "FALSCH"), "boolean", {}, TRUTHS),
+    "x or nothing": (truth, either("x", ""), "boolean", {}, TRUTHS),
+    "x or nothing, declared": (
+        truth, either("x", ""), "boolean", {"trueValues": ["x"], "falseValues": [""], "missingValues": ["NA"]}, RIGHT
+    ),
+    "-1 for true": (truth, either("-1", "0"), "boolean", {}, TRUTHS),
+    "2 for false": (truth, either("1", "2"), "boolean", {}, TRUTHS),
+    "ISO dates": (moment, dated("%Y-%m-%d"), "date", {}, RIGHT),
+    "ISO dates with a time": (moment, dated("%Y-%m-%d %H:%M:%S"), "date", {}, RIGHT),
+    "20200131": (moment, dated("%Y%m%d"), "date", {}, RIGHT),
+    "2020/01/31": (moment, dated("%Y/%m/%d"), "date", {}, FORMAT),
+    "2020-1-31": (moment, lambda value: f"{value.year}-{value.month}-{value.day}", "date", {}, FORMAT),
+    "2020-1-31, declared": (
+        moment, lambda value: f"{value.year}-{value.month}-{value.day}", "date", {"format": "%Y-%m-%d"}, RIGHT
+    ),
+    "31/01/2020": (moment, dated("%d/%m/%Y"), "date", {}, FORMAT),
+    "31/01/2020, declared": (moment, dated("%d/%m/%Y"), "date", {"format": "%d/%m/%Y"}, RIGHT),
+    "31/01/2020, months first": (moment, dated("%d/%m/%Y"), "date", {"format": "%m/%d/%Y"}, FORMAT),
+    "01/31/2020": (moment, dated("%m/%d/%Y"), "date", {}, FORMAT),
+    "01/31/2020, declared": (moment, dated("%m/%d/%Y"), "date", {"format": "%m/%d/%Y"}, RIGHT),
+    "31.01.20, declared": (moment, dated("%d.%m.%y"), "date", {"format": "%d.%m.%y"}, RIGHT),
+    "31-Jan-2020, declared": (moment, dated("%d-%b-%Y"), "date", {"format": "%d-%b-%Y"}, RIGHT),
+    "ISO moments": (moment, dated("%Y-%m-%dT%H:%M:%S"), "datetime", {}, RIGHT),
+    "zoned moments": (moment, dated("%Y-%m-%dT%H:%M:%S+02:00"), "datetime", {}, RIGHT),
+    "moments with Z": (moment, dated("%Y-%m-%dT%H:%M:%SZ"), "datetime", {}, RIGHT),
+    "fractions of seconds": (moment, dated("%Y-%m-%d %H:%M:%S.%f"), "datetime", {}, RIGHT),
+    "31.01.2020 23:59": (moment, dated("%d.%m.%Y %H:%M"), "datetime", {}, FORMAT),
+    "31.01.2020 23:59, declared": (moment, dated("%d.%m.%Y %H:%M"), "datetime", {"format": "%d.%m.%Y %H:%M"}, RIGHT),
+    "AM, declared": (moment, dated("%m/%d/%Y %I:%M %p"), "datetime", {"format": "%m/%d/%Y %I:%M %p"}, RIGHT),
+    "year and month": (moment, dated("%Y-%m"), "date", {}, FORMAT),
+    "year and month, declared": (moment, dated("%Y-%m"), "date", {"format": "%Y-%m"}, RIGHT),
+    "epoch seconds": (seconds, str, "datetime", {}, FORMAT),
+    "epoch seconds, declared": (seconds, str, "integer", {}, RIGHT),
+    "Excel's days": (lambda row: 43000 + row % 2900, str, "date", {}, FORMAT),
+    "years": (year, str, "year", {}, RIGHT),
+    "school years": (year, "{}/17".format, "year", {}, YEARS),
+    "gaps": (count, gaps(""), "integer", {}, GAPS),
+    "NA": (count, gaps("NA"), "integer", {}, GAPS),
+    "N/A": (count, gaps("N/A"), "number", {}, GAPS),
+    "a dash": (count, gaps("-"), "number", {}, GAPS),
+    "a point": (count, gaps("."), "number", {}, GAPS),
+    "NULL for dates": (moment, lambda value: value.strftime("%Y-%m-%d") if value.day % 2 else "NULL", "date", {}, GAPS),
+    "gaps of truths": (count, lambda number: either("yes", "NULL")(number % 2), "boolean", {}, GAPS),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    """All ways as one table in a file, released; with the cautions of each column."""
+    folder = tmp_path_factory.mktemp("exports")
+    with (folder / "in.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(WAYS)
+        writer.writerows([write(mean(row)) for mean, write, *_ in WAYS.values()] for row in range(N_ROWS))
+    kinds = {name: {"type": kind, **more} for name, (_, _, kind, more, _) in WAYS.items()}
+    (folder / "kinds.json").write_text(json.dumps(kinds))
+    files = ("--kinds", folder / "kinds.json", "-o", folder / "out.csv", "--save", folder / "m.synthdp")
+    budget = (f"--epsilon={EPSILON}", "--delta=1e-6", "--mechanism", "independent", "--json")
+    outcome = invoke("run", folder / "in.csv", *files, *budget)
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)["cautions"], synthdp.load(folder / "m.synthdp").sample(20 * N_ROWS, seed=1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_of_writing_is_read_right_or_a_caution_names_column_and_way_out(way, release):
+    mean, _, _, _, expected = WAYS[way]
+    cautions, table = release
+    said = [caution for caution in cautions if caution.startswith(f"column {way!r}: about ")]
+    if expected is RIGHT:
+        assert not said
+        assert_close(table[way], pd.Series([mean(row) for row in range(N_ROWS)]))
+    else:
+        (caution,) = said
+        assert f"if that is not so in your table, declare how it is written: {expected}" in caution or (
+            expected == GAPS and caution.endswith(GAPS)
+        )
+
+
+def assert_close(drawn, meant):
+    """The mean of what was drawn is that of what was meant, up to a thirtieth of the range; nothing is missing."""
+    assert drawn.notna().all()
+    drawn, meant = (
+        values.astype("datetime64[s]").astype(np.int64) if values.dtype.kind == "M" else values.astype(np.float64)
+        for values in (drawn, meant)
+    )
+    assert abs(drawn.mean() - meant.mean()) < (meant.max() - meant.min()) / 30
+
+
+def test_nothing_is_missing_by_more_than_a_fifth_without_a_word(release):
+    cautions, table = release
+    missing = table.isna().mean()
+    lost = missing[missing > MANY].index
+    assert len(lost) > 20
+    for name in lost:
+        assert any(caution.startswith(f"column {name!r}: about ") for caution in cautions), name
