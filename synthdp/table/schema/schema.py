@@ -119,9 +119,10 @@ class Schema:
         Raises `SchemaError` if the dialect is none, or cannot be told from a column's numbers.
         """
         schema = with_dialect(self.to_dict(), dialect)
-        for key in {"decimalChar", "groupChar"} & schema["dialect"].keys():
+        if {"decimalChar", "groupChar"} & schema["dialect"].keys():
             for field in schema["fields"]:
-                field.pop(key, None)
+                field.pop("decimalChar", None)
+                field.pop("groupChar", None)
         return type(self).from_dict(schema)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
