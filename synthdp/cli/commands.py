@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.cli.dialects import given_dialect
-from synthdp.cli.outputs import check_distinct, with_certificate, write_both
+from synthdp.cli.outputs import check_distinct, check_texts, with_certificate, write_both
 from synthdp.cli.rescue import rescuing
 from synthdp.cli.status_line import StatusLine
 from synthdp.errors import DataFileError, ParameterError, SchemaError
@@ -47,6 +47,7 @@ def run_command(options: argparse.Namespace) -> None:
     _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
     public = load_json(options.kinds, "kinds") if options.kinds else load_json(options.schema, "schema")
     schema = schema_in(schema_of_kinds(public) if options.kinds else public, given_dialect(options))
+    check_texts(schema, options.output)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
     with StatusLine(sys.stderr) as status, open_table(options.input, schema.dialect) as table:
         schema = schema.reordered(table.names, unit=unit)

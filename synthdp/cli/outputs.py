@@ -3,20 +3,39 @@
 import argparse
 import os
 from collections.abc import Iterable
-from typing import BinaryIO
+from io import BytesIO
+from typing import Any, BinaryIO
 
 import pandas as pd
 
 from synthdp.cli.signals import undisturbed_end
-from synthdp.errors import ParameterError
+from synthdp.errors import DataFileError, ParameterError
 from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.formats import STANDARD_STREAM, file_kind
+from synthdp.table.files.formats import STANDARD_STREAM, file_kind, is_text
 from synthdp.table.files.json_files import json_text
 from synthdp.table.files.tables import write_rows
 from synthdp.table.files.writing import check_writable, write_atomically
+from synthdp.table.schema.open_schema import OpenSchema
 
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
+
+
+def check_texts(schema: OpenSchema, output: str) -> None:
+    """Refuse a dialect that cannot write what a schema declares, before anything is paid for."""
+    if not is_text(output):
+        return
+    texts: list[Any] = list(schema.missing_values)
+    for field in schema.to_dict()["fields"]:
+        own = field.get("synthdp") or {}
+        texts += [field["name"], own.get("other"), *(own.get("merged") or {}).get("levels", ())]
+        texts += field.get("constraints", {}).get("enum", ())
+        texts += [text for key in ("trueValues", "falseValues", "missingValues") for text in field.get(key, ())]
+    frame = pd.DataFrame({name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object)
+    try:
+        write_rows(frame, BytesIO(), file_kind(output), schema.dialect)
+    except DataFileError as error:
+        raise ParameterError(str(error)) from None
 
 
 def write_both(

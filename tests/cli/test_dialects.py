@@ -71,6 +71,7 @@ def test_what_comes_out_is_written_as_what_went_in(case, tmp_path, monkeypatch):
     # the saved model and schema know it all, and a schema can say the same as the options
     assert invoke("sample", "m.synthdp", "-o", "more.csv").code == 0
     assert_looks_like("in.csv", "more.csv", made)
+    assert ("dialect: " in invoke("show", "m.synthdp").out.decode()) == (made.keys() != {"mark"})
     learnt = json.loads((tmp_path / "learnt.json").read_text())
     pay = next(field for field in learnt["fields"] if field["name"] == "pay")
     assert pay.get("decimalChar", ".") == made.get("mark", ".")
@@ -183,6 +184,27 @@ def excel_rows():
         ]
         for row in range(N_ROWS)
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--encoding", "latin-1"), "the table holds characters that latin-1 has not; give another --encoding"),
+        (("--quote", "", "--delimiter", "|"), "texts that cannot be written without quotes"),
+    ],
+)
+def test_what_a_schema_declares_and_no_output_could_hold_is_refused_beforehand(
+    options, expected, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text("town\nA\n")
+    field = {"name": "town", "type": "string", "constraints": {"enum": ["10 €", "a|b"]}}
+    (tmp_path / "s.json").write_text(json.dumps({"fields": [field]}))
+    outcome = invoke("run", "in.csv", "-s", "s.json", "-o", "out.csv", "--save", "m.synthdp", *BUDGET, *options)
+    assert_one_line(outcome, 2)
+    assert expected in outcome.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "s.json"]  # nothing was paid for
+    assert invoke("run", "in.csv", "-s", "s.json", "-o", "out.parquet", *BUDGET, *options).code == 0
 
 
 def test_records_to_complete_are_read_in_the_dialect_of_the_model(tmp_path, monkeypatch):

@@ -184,7 +184,7 @@ def release(tmp_path_factory):
     budget = (f"--epsilon={EPSILON}", "--delta=1e-6", "--mechanism", "independent", "--json")
     outcome = invoke("run", folder / "in.csv", *files, *budget)
     assert outcome.code == 0, outcome.err
-    return json.loads(outcome.out)["cautions"], synthdp.load(folder / "m.synthdp").sample(20 * N_ROWS, seed=1)
+    return json.loads(outcome.out)["cautions"], synthdp.load(folder / "m.synthdp").sample(5 * N_ROWS, seed=1)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -179,5 +179,5 @@ def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
     after = characters[closing + 1]
     neighbours = np.concatenate([before, after])
     if not np.isin(neighbours, (ord(marks.delimiter), _LF, ord(marks.quote))).all():
-        way_out = "write the file with a CSV library, or declare another quote: --quote"
+        way_out = "write the file with a CSV library, or declare another quote, or none: --quote ''"
         raise CsvStructureError(f"a quote stands inside an unquoted field; {way_out}")

@@ -49,7 +49,11 @@ def as_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
 
 @final
 class _Transcoded:
-    """Reads text in some encoding as UTF-8, bytes that are none as 0xFF."""
+    """Reads text in some encoding as UTF-8, bytes that are none as 0xFF.
+
+    In no encoding that a dialect admits is a line feed a part of a longer character, so no record reaches into the
+    next one: whatever its bytes are, they are found in the record that they stand in.
+    """
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
         codecs.register_error("synthdp.no-text", lambda error: (_NO_TEXT, error.end))  # type: ignore[attr-defined]
@@ -147,4 +151,4 @@ def write_csv(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Di
                 text.detach()
 
 
-_OTHERS = "choose another dialect for the output"
+_OTHERS = "give another --encoding or --quote for the output"

@@ -21,8 +21,8 @@ def read_coded(
     Parameters
     ----------
     path
-        CSV (``.csv``, ``.gz``), Parquet (``.parquet``, ``.pq``), or ``-`` for CSV from standard
-        input. A header without rows is a table like any other.
+        CSV, Parquet or Excel by its ending, or ``-`` for CSV from standard input; written as the schema's
+        dialect says. A header without rows is a table like any other.
     schema
         Its names must be the header's, in any order; checked before any row is read.
     progress
@@ -32,11 +32,11 @@ def read_coded(
     Raises
     ------
     DataFileError
-        If the file cannot be read: missing, damaged, empty, ragged, or not UTF-8.
+        If the file cannot be read: missing, damaged, empty, ragged, or not in the declared encoding.
     SchemaError
         If the header does not hold the schema's names.
     """
-    with open_table(path) as table:
+    with open_table(path, schema.dialect) as table:
         schema.check_header(table.names)
         return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in _chunks(table, progress)])
 
