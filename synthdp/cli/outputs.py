@@ -10,6 +10,7 @@ import pandas as pd
 
 from synthdp.cli.signals import undisturbed_end
 from synthdp.errors import DataFileError, ParameterError
+from synthdp.table.files.csv_text import write_csv
 from synthdp.table.files.dialect import Dialect
 from synthdp.table.files.formats import STANDARD_STREAM, file_kind, is_text
 from synthdp.table.files.json_files import json_text
@@ -33,7 +34,7 @@ def check_texts(schema: OpenSchema, output: str) -> None:
         texts += [text for key in ("trueValues", "falseValues", "missingValues") for text in field.get(key, ())]
     frame = pd.DataFrame({name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object)
     try:
-        write_rows(frame, BytesIO(), file_kind(output), schema.dialect)
+        write_csv(frame, BytesIO(), file_kind(output), schema.dialect)
     except DataFileError as error:
         raise ParameterError(str(error)) from None
 

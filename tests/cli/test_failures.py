@@ -63,10 +63,10 @@ BEFORE_PAYING = {
     "parsing arguments": ("synthdp.cli.main.command_line_parser", 0),
     "loading code": ("synthdp.cli.main.import_module", 0),
     "checking outputs": ("synthdp.cli.commands.check_writable", 1),
-    "reading the schema": ("synthdp.cli.commands.OpenSchema.load", 0),
+    "reading the schema": ("synthdp.cli.commands.load_json", 0),
     "opening the table": ("synthdp.cli.commands.open_table", 0),
     "converting the budget": ("synthdp.privacy.accounting.zcdp_rho", 0),
-    "reading": ("synthdp.table.files.table_file.checked_block", 0),
+    "reading": ("synthdp.table.files.csv_file.checked_block", 0),
     "encoding": ("synthdp.table.records.held_table.encode", 0),
     "before the first measurement": ("synthdp.privacy.private_table.PrivateTable.measure", 0),
     "paying": ("synthdp.privacy.ledger.PrivacyLedger.charge", 0),
@@ -231,7 +231,7 @@ def test_signals_wait_while_modules_load(number, place, monkeypatch):
 
 def handlers_within(monkeypatch):
     """The handler of SIGTERM while rows are written, and at the very end, in a list that runs fill."""
-    write, move, seen = commands.write_rows, writing._move, []
+    write, move, seen = outputs.write_rows, writing._move, []
 
     def written(*arguments):
         seen.append(signal.getsignal(signal.SIGTERM))
@@ -272,7 +272,7 @@ def test_only_the_main_thread_minds_sigterm(monkeypatch):
 def test_old_outputs_stay_if_a_run_fails(force, place, monkeypatch):
     for name in ("out.csv", "out.csv.privacy.json") if force else ():
         (place / name).write_text("old")
-    monkeypatch.setattr(commands, "_flush", failing(commands._flush, KeyboardInterrupt(), after=1))
+    monkeypatch.setattr(outputs, "_flush", failing(outputs._flush, KeyboardInterrupt(), after=1))
     assert invoke(*run_arguments(*force)).code == 130
     assert [(place / name).read_text() for name in names_in(place) if "out" in name and "rescued" not in name] == [
         "old",
@@ -285,9 +285,9 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(place, charged, monkeypat
         flush(stream)
         (place / "out.csv").write_text("somebody else's")
 
-    flush = commands._flush
+    flush = outputs._flush
     with monkeypatch.context() as patch:
-        patch.setattr(commands, "_flush", intrude)
+        patch.setattr(outputs, "_flush", intrude)
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 1)
     assert names_in(place) == sorted([*INPUTS, "out.csv", "out.csv.rescued.synthdp"])
@@ -342,11 +342,11 @@ def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
 
 
 _STOPS_WRITING = """
-import sys, time, synthdp.cli.commands, synthdp.cli.main
+import sys, time, synthdp.cli.commands, synthdp.cli.main, synthdp.cli.outputs
 def write_rows(*_):
     print("writing", flush=True)
     time.sleep(60)
-synthdp.cli.commands.write_rows = write_rows
+synthdp.cli.outputs.write_rows = write_rows
 synthdp.cli.main.main(sys.argv[1:])
 """
 
@@ -381,7 +381,7 @@ def test_a_full_disk_keeps_what_was_paid_for_elsewhere(options, output, place, s
 
 def test_a_disk_that_is_full_for_the_certificate(place, charged, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(commands, "_flush", failing(commands._flush, OSError(errno.ENOSPC, "No space"), after=1))
+        patch.setattr(outputs, "_flush", failing(outputs._flush, OSError(errno.ENOSPC, "No space"), after=1))
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 1)
     assert "'out.csv.privacy.json': it cannot be written: no space" in outcome.err

@@ -62,7 +62,7 @@ def assert_learnt(outcome, path, charged, *, n_open):
 
 
 BEFORE_PAYING = {
-    "reading the kinds": ((OpenSchema, "load_kinds"), 0),
+    "reading the kinds": ((commands, "load_json"), 0),
     "reading": ((commands, "held_rows"), 0),
     "before the first question": ((PrivateValues, "frequent"), 0),
     "paying": ((PrivacyLedger, "charge"), 0),

@@ -116,7 +116,7 @@ TYPED = pd.DataFrame(
         "float": [0.1, -1e300, 5e-324, 3.0, np.nan],
         "truth": pd.array([True, False, True, False, None], dtype="boolean"),
         "day": np.array(["2020-01-31", "1899-12-31", "9999-12-31", "1900-03-01", "NaT"], dtype="datetime64[s]"),
-        "moment": np.array([MOMENT, MOMENT, MOMENT, dt.datetime(1800, 1, 1, 1), "NaT"], dtype="datetime64[s]"),
+        "moment": np.array([MOMENT, MOMENT, MOMENT, "1800-01-01T01:00:00", "NaT"], dtype="datetime64[s]"),
         "category": pd.Categorical([1.5, 2.5, 1.5, 2.5, None]),
     }
 )
