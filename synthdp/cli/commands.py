@@ -103,7 +103,7 @@ def draft_command(options: argparse.Namespace) -> None:
     check_writable(options.output, force=options.force)
     dialect = Dialect.of(given_dialect(options) or {})
     with open_table(options.input, dialect) as table:
-        draft = draft_of(table) | dialect.property()
+        draft = draft_of(table) | dialect.as_property()
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {note}\n")

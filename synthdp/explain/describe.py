@@ -94,7 +94,7 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
     header = ("column", "type", LEVELS, "may be missing", "values")
     listed = table(header, [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns])
     ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_MAX_WIDTH]}" for rule in rules)
-    ruled += "".join(f"\n{key}: {json.dumps(said)}" for key, said in schema.dialect.property().items())
+    ruled += "".join(f"\n{key}: {json.dumps(said)}" for key, said in schema.dialect.as_property().items())
     return f"{title}\n\n{listed}{ruled}{note}"
 
 

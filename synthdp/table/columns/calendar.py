@@ -1,5 +1,6 @@
 """Arithmetic of moments: units of resolution, counted since 1970, and the cyclical parts of dates."""
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
@@ -88,7 +89,7 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
         return finest
     try:
         read = [datetime.strptime(probe.strftime(pattern), pattern) for probe in _PROBES]  # noqa: DTZ007
-    except ValueError:  # no format at all: whoever reads by it refuses it
+    except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return finest
     meant, found = (np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read))
     units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "month", "year")

@@ -51,8 +51,8 @@ def as_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
 class _Transcoded:
     """Reads text in some encoding as UTF-8, bytes that are none as 0xFF.
 
-    In no encoding that a dialect admits is a line feed a part of a longer character, so no record reaches into the
-    next one: whatever its bytes are, they are found in the record that they stand in.
+    In the encodings that a dialect admits a character is told by its own bytes, whatever comes before it: how a record
+    is read does not depend on others.
     """
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:

@@ -106,8 +106,8 @@ class Dialect:
             _check_mark("delimiter", self.delimiter)
         if self.quote:
             _check_mark("quoteChar", self.quote)
-        if self.quote == self.delimiter:
-            _refuse("quoteChar", self.quote, "the delimiter is the same; give two")
+        if self.quote and (self.quote.isspace() or self.quote == (self.delimiter or ",")):
+            _refuse("quoteChar", self.quote, "give one that is neither the delimiter nor white space")
         for key, mark in (("decimalChar", self.decimal_char), ("groupChar", self.group_char)):
             if mark and (len(mark) > 1 or mark.isalnum()):
                 _refuse(key, mark, "give one character that is no digit or letter")
@@ -145,7 +145,7 @@ class Dialect:
         """This dialect without what `fields` has written into each field."""
         return replace(self, decimal_char=None, group_char=None)
 
-    def property(self) -> dict[str, Any]:
+    def as_property(self) -> dict[str, Any]:
         """What a schema says of it: ``dialect`` with the properties that differ from the usual, if there are any."""
         given = (self.delimiter, self.quote, self.encoding, self.decimal_char, self.group_char, self.sheet)
         usual = (None, '"', "utf-8", None, None, None)

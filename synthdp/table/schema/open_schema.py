@@ -240,7 +240,7 @@ class OpenSchema:
                 entry["missingValues"] = list(column.missing_values)
             fields.append(entry)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
-        schema |= self.dialect.property()
+        schema |= self.dialect.as_property()
         return schema | ({"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {})
 
     def _check_ignored(self) -> None:

@@ -108,7 +108,7 @@ class Schema:
                 field["missingValues"] = list(column.missing_values)
             fields.append(field)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
-        schema |= self.dialect.property()
+        schema |= self.dialect.as_property()
         if self.rules:
             schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
         return schema
