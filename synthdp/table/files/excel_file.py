@@ -40,7 +40,8 @@ class ExcelFile(TableFile):
             try:
                 book = calamine.CalamineWorkbook.from_filelike(stream)
                 self._sheet: Any = book.get_sheet_by_name(self._sheet_of(book, sheet))
-                self._rows = filter(any_cell, self._sheet.iter_rows())
+                rows = self._sheet.iter_rows() if self._sheet.height else iter(())  # older versions fail at none
+                self._rows = filter(any_cell, rows)
                 self.names = self._names(next(self._rows, []))
             except calamine.CalamineError:
                 self._refuse("it is no Excel file (.xlsx), or protected by a password; save it anew")
@@ -107,13 +108,12 @@ def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None)
     Raises `DataFileError` if a sheet cannot hold them.
     """
     check_fits(*frame.shape)
-    # a sheet is kept in a temporary file, row by row; no text becomes a formula or a link
-    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    book = import_xlsxwriter().Workbook(stream, options)
+    book = import_xlsxwriter().Workbook(stream, {"constant_memory": True})  # rows wait in a temporary file
     book.set_properties({"created": _CREATED})
     target = book.add_worksheet(sheet or "Sheet1")
     day, moment = (book.add_format({"num_format": pattern}) for pattern in ("yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"))
     write: dict[type, Callable[..., object]] = {
+        # a text stays one, whatever it looks like: no formula, no link
         str: lambda row, column, text: target.write_string(row, column, text[:MAX_CHARACTERS]),
         bool: target.write_boolean,
         date: lambda row, column, value: target.write_datetime(row, column, value, day),

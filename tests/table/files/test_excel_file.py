@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 import math
+import re
 import sys
 import zipfile
 
@@ -136,11 +137,14 @@ def test_what_is_written_is_read_with_its_types(tmp_path):
     assert [type(cell) for cell in rows[0]] == [str, float, float, bool, dt.date, dt.datetime, float]
 
 
-def test_the_same_table_gives_the_same_bytes(tmp_path, monkeypatch):
+def test_the_same_table_gives_the_same_bytes(tmp_path):
     write_frame(TYPED, tmp_path / "t.xlsx", force=False)
-    monkeypatch.setattr("time.time", lambda: 0.0)
     write_frame(TYPED, tmp_path / "u.xlsx", force=False)
     assert (tmp_path / "t.xlsx").read_bytes() == (tmp_path / "u.xlsx").read_bytes()
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as packed:  # whenever that is
+        assert {entry.date_time[0] for entry in packed.infolist()} == {1980}
+        dates = re.findall(rb"\d{4}-\d\d-\d\d", packed.read("docProps/core.xml"))
+    assert set(dates) == {b"1980-01-01"}
 
 
 def test_long_texts_are_cut_as_a_cell_must_be(tmp_path):
