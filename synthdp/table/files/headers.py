@@ -31,7 +31,7 @@ def check_names(header: Sequence[object], known: Sequence[str], *, besides: str 
     if 2 * len(found) < len(known):
         # a file without a header shows its first record here: do not repeat it
         share = f"{len(found)} of the {len(known)} column names in the schema or kinds file"
-        way_out = f"the first line must hold the names, separated by commas: {listed(known)}"
+        way_out = f"the first line must hold the names, in the declared encoding: {listed(known)}"
         raise SchemaError(f"table: its header has {share}; {way_out}")
     problems = []
     if missing := [name for name in known if name not in header]:
