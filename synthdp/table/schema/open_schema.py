@@ -12,6 +12,8 @@ from synthdp.errors import SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
+from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
+from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
 from synthdp.table.schema.open_column import OpenColumn
@@ -35,12 +37,14 @@ class OpenSchema:
     ignored
         Names of columns that the table has besides. They are no part of the model or the output:
         nothing in them is encoded, held, counted or paid for.
+    generated
+        Further columns, whose values are made up for the output; nor is anything in these read.
 
     Raises
     ------
     SchemaError
-        If there is no column, a name repeats, or a rule does not fit or names an open or ignored
-        column.
+        If there is no column, a name repeats, a rule does not fit or names an open or ignored
+        column, or the primary key cannot be promised to be unique.
 
     >>> schema = OpenSchema.from_kinds(
     ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
@@ -55,11 +59,13 @@ class OpenSchema:
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     rules: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     ignored: tuple[str, ...] = ()
+    generated: Generated = NOTHING_GENERATED
 
     def __post_init__(self) -> None:
         for name in ("columns", "missing_values", "rules", "ignored"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_ignored()
+        self.generated.check(self.names, ignored=self.ignored)
         self._check_rules()
         _ = self._outline  # refuses what no finding could close
 
@@ -76,21 +82,23 @@ class OpenSchema:
                 way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
                 raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))
-        ignored, plain = _ignored(mapping)
+        ignored, whole = _ignored(mapping)
+        plain, generated = without_generated(whole)
         _, missing_values = parse_schema(plain | {"fields": []})
-        columns = tuple(read_field(entry, missing_values) for entry in fields)
+        columns = tuple(read_field(entry, missing_values) for entry in plain["fields"])
         if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
-            return cls.of(Schema.from_dict(plain))
+            return cls.of(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
             raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
-        return cls(columns, missing_values, tuple(rules), ignored)
+        return cls(columns, missing_values, tuple(rules), ignored, generated)
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
         """A schema of which nothing is open."""
-        return cls(schema.table_columns, schema.missing_values, tuple(rule.text for rule in schema.rules))
+        rules = tuple(rule.text for rule in schema.rules)
+        return cls(schema.table_columns, schema.missing_values, rules, generated=schema.generated)
 
     @classmethod
     def from_kinds(cls, kinds: Mapping[str, Any] | str | PathLike[str]) -> Self:
@@ -138,7 +146,7 @@ class OpenSchema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names in order, without ignored ones."""
+        """Column names in order, without ignored and generated ones."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -204,19 +212,20 @@ class OpenSchema:
         header = tuple(names)
         self.check_header(header, unit=unit)
         by_name = {column.name: column for column in self.columns if column.name != unit}
-        return replace(self, columns=tuple(by_name[name] for name in header if name in by_name))
+        columns = tuple(by_name[name] for name in header if name in by_name)
+        return replace(self, columns=columns, generated=self.generated.reordered(header))
 
     def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
 
         The names of ignored columns must be there, too, and so must ``unit``, the ids of persons,
-        which may be one of all these or a further column.
+        which may be one of all these or a further column. Generated columns may be there or not.
         """
         header = tuple(names)
         if unit is not None and unit in self.names:
             return self.without(unit).check_header(header, unit=unit)
         known = (*self.names, *self.ignored)
-        check_names(header, known, besides=unit)
+        check_names(header, known, besides={*self.generated.names, *([] if unit is None else [unit])})
         if unit is not None and unit not in header:
             raise SchemaError(f"table: it has no column {unit!r}, which is to say whose each row is; correct the name")
         return None
@@ -235,16 +244,17 @@ class OpenSchema:
                 entry["missingValues"] = list(column.missing_values)
             fields.append(entry)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
-        return schema | ({"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {})
+        ruled = {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
+        return self.generated.added_to(schema | ruled)
 
     def _check_ignored(self) -> None:
         if self.ignored and not self.columns:
             raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
-        taken = set(self.names)
-        for name in self.ignored:
+        taken = {*self.names, *self.generated.names}
+        for i, name in enumerate(self.ignored):
             check_text(name, name, "the name in synthdp.ignore")
             if name in taken:
-                again = "has a kind or a field as well" if name in self.names else "stands there twice"
+                again = "stands there twice" if name in self.ignored[:i] else "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
             taken.add(name)
 
@@ -253,8 +263,9 @@ class OpenSchema:
         for rule in self.rules:
             if not isinstance(rule, Mapping):
                 raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
-            for name in sorted({*open_names, *self.ignored}.intersection(self._named(rule))):
-                what = "whose domain is derived" if name in open_names else "which is ignored"
+            for name in sorted({*open_names, *self.ignored, *self.generated.names}.intersection(self._named(rule))):
+                what = "which is generated" if name in self.generated.names else "which is ignored"
+                what = "whose domain is derived" if name in open_names else what
                 way_out = "declare the column, without synthdp.derive, or remove the rule"
                 raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
 
