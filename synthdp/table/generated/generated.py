@@ -134,9 +134,9 @@ class Generated:
             if name in stated:
                 given = stated[name].reset_index(drop=True)
                 values = pd.Series([_text(value) for value in given], dtype=object) if text else given
-                table.insert(position, name, values.array)
+                table.insert(position, name, values)
             elif name in drawn:
-                table.insert(position, name, _series(drawn.pop(name), text=text).array)
+                table.insert(position, name, _series(drawn.pop(name), text=text))
         if not set(stated).isdisjoint(self.key) and table.duplicated(list(self.key)).any():
             raise ParameterError(
                 f"given: its values make two rows alike in primaryKey {listed(self.key)}; correct them"

@@ -89,9 +89,8 @@ class People:
         sexes = ("female", "male")
         firsts = [getattr(source, f"first_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)]
         lasts = [getattr(source, f"last_name_{sex}")() for sex in sexes for _ in range(POOL_NAMES)]
-        spare = [_latin(source.user_name()) for _ in lasts]
         mail_firsts = [f"{name}." if name else "" for name in map(_latin, firsts)]
-        mail_lasts = [_latin(last) or other or "mail" for last, other in zip(lasts, spare, strict=True)]
+        mail_lasts = [_latin(name) or _latin(source.user_name()) or "mail" for name in lasts]
         sex = rng.integers(len(sexes), size=n_rows) * POOL_NAMES
         first, last = sex + rng.integers(POOL_NAMES, size=n_rows), sex + rng.integers(POOL_NAMES, size=n_rows)
         mails = _joined(_taken(mail_firsts, first), _taken(mail_lasts, last))
