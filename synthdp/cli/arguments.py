@@ -111,8 +111,17 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.set_defaults(handler="run_command")
     parser.add_argument("input", metavar="IN", help="sensitive table: .csv, .csv.gz, .parquet, or - for CSV from stdin")
     known = parser.add_mutually_exclusive_group(required=True)
-    known.add_argument("-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt")
-    known.add_argument("--kinds", metavar="FILE", help="only the kind of each column (JSON); all else is learnt")
+    known.add_argument(
+        "-s",
+        "--schema",
+        metavar="FILE",
+        help="schema file (JSON); what it leaves open is learnt, ids and fakes are generated",
+    )
+    known.add_argument(
+        "--kinds",
+        metavar="FILE",
+        help="only the kind of each column (JSON), such as integer, id or ignore; all else is learnt",
+    )
     parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
     parser.add_argument(

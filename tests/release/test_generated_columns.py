@@ -63,6 +63,12 @@ def test_the_same_seed_gives_the_same_and_texts_are_those_of_values(synthesis):
     assert first["id"].tolist() == other["id"].tolist()  # every draw begins again
 
 
+def test_tables_of_many_columns_are_put_together_without_a_word(synthesis):
+    table = pd.DataFrame({f"town {i}": ["a", "b"] for i in range(150)})
+    whole = synthesis.schema.generated.completed(table.assign(house="a"), seed=0, stated={})
+    assert whole.shape == (2, 155)
+
+
 def test_the_rest_is_drawn_as_without_them(synthesis):
     plain = synthesis_of(HOUSES, AGE)
     pd.testing.assert_frame_equal(synthesis.sample(50, seed=3)[["house", "age"]], plain.sample(50, seed=3))

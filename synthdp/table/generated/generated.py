@@ -6,6 +6,7 @@ from typing import Any, Self, final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.column import refuse
@@ -113,7 +114,7 @@ class Generated:
         Parameters
         ----------
         table
-            What the model has drawn, which is changed.
+            What the model has drawn.
         seed
             Makes all chance in the values repeatable.
         stated
@@ -129,15 +130,14 @@ class Generated:
         MissingExtraError, SchemaError
             As `check_available` does.
         """
-        drawn = {column.name: column.values(table, seed) for column in self.columns if column.name not in stated}
-        for position, name in enumerate(self.header(table.columns)):
-            if name in stated:
-                given = stated[name].reset_index(drop=True)
-                values = pd.Series([_text(value) for value in given], dtype=object) if text else given
-                table.insert(position, name, values)
-            elif name in drawn:
-                table.insert(position, name, _series(drawn.pop(name), text=text))
-        if not set(stated).isdisjoint(self.key) and table.duplicated(list(self.key)).any():
+        columns = {str(name): values for name, values in table.items()}
+        for column in self.columns:
+            given = stated.get(column.name)
+            columns[column.name] = (
+                _drawn(column.values(table, seed), text=text) if given is None else _given(given, text=text)
+            )
+        whole = pd.DataFrame({name: columns[name] for name in self.header(table.columns)}, copy=False)
+        if not set(stated).isdisjoint(self.key) and whole.duplicated(list(self.key)).any():
             raise ParameterError(
                 f"given: its values make two rows alike in primaryKey {listed(self.key)}; correct them"
             )
@@ -148,12 +148,16 @@ NOTHING_GENERATED = Generated()
 """Of a schema all of whose columns are drawn."""
 
 
-def _series(values: Any, *, text: bool) -> pd.Series:
+def _drawn(values: list[str] | NDArray[np.int64], *, text: bool) -> pd.Series:
     """Values with a dtype that depends on the column and not on how many there are."""
     if isinstance(values, np.ndarray):
         return pd.Series(list(map(str, values.tolist())), dtype=object) if text else pd.Series(values)
     return pd.Series(values, dtype=object if text else pd.Series([""]).dtype)
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else canonical_text(value) or ""
+def _given(values: pd.Series, *, text: bool) -> pd.Series:
+    """Values that somebody gave, as they are or as texts; what is missing as an empty one."""
+    if not text:
+        return values.reset_index(drop=True)
+    texts = [value if isinstance(value, str) else canonical_text(value) or "" for value in values]
+    return pd.Series(texts, dtype=object)
