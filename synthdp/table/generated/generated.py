@@ -141,7 +141,7 @@ class Generated:
             raise ParameterError(
                 f"given: its values make two rows alike in primaryKey {listed(self.key)}; correct them"
             )
-        return table
+        return whole
 
 
 NOTHING_GENERATED = Generated()
