@@ -155,7 +155,7 @@ def _add_schemas(parser: argparse.ArgumentParser) -> None:
     known.add_argument(
         "--kinds",
         metavar="FILE",
-        help="only kinds of columns, such as integer, id or ignore (JSON); the rest is learnt",
+        help="kinds of columns only, such as integer, id or ignore (JSON); all else is learnt",
     )
 
 
