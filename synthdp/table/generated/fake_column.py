@@ -89,7 +89,7 @@ class FakeColumn(GeneratedColumn):
         return texts
 
     def _maker(self, seed: int) -> Callable[[], str]:
-        """What makes one text up; of all kinds of one person, the whole name."""
+        """What makes one text up; for kinds about people any name will do, for all locales have those."""
         source = faker_of(self.locale, seed)
         try:
             maker: Callable[[], str] = getattr(source, _OF_FAKER.get(self.fake, "name"))

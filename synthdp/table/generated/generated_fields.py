@@ -14,7 +14,7 @@ from typing import Any
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
 from synthdp.table.generated.fake_column import FAKES, FakeColumn
-from synthdp.table.generated.generated import Generated
+from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.id_column import IdColumn
 
@@ -28,7 +28,7 @@ _OF_NUMBERS = ("decimalChar", "groupChar", "bareNumber")
 """Keys that say how values are read."""
 
 
-def without_generated(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Generated]:
+def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Generated]:
     """The JSON object of a schema without what is generated, and that.
 
     Raises
@@ -45,7 +45,7 @@ def without_generated(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Genera
     """
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
     if not isinstance(fields, Sequence) or isinstance(fields, str):
-        return schema, Generated()  # type: ignore[return-value]  # for others to refuse
+        return schema, NOTHING_GENERATED
     generated = {i: _column(field) for i, field in enumerate(fields) if _kind(field) is not None}
     plain = dict(schema) | {"fields": [field for i, field in enumerate(fields) if i not in generated]}
     if generated and not plain["fields"]:

@@ -84,7 +84,7 @@ class OpenSchema:
             return cls.of(Schema.from_dict(mapping))
         ignored, whole = _ignored(mapping)
         plain, generated = without_generated(whole)
-        _, missing_values = parse_schema(plain | {"fields": []})
+        _, missing_values = parse_schema(dict(plain) | {"fields": []})
         columns = tuple(read_field(entry, missing_values) for entry in plain["fields"])
         if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
             return cls.of(Schema.from_dict(whole))
@@ -108,8 +108,9 @@ class OpenSchema:
         ----------
         kinds
             For each column a field type, ``"categorical"``, ``"ignore"`` for a column to leave out,
-            or an object with the kind as ``type`` and anything else that a field can declare; or
-            the path of a JSON file in UTF-8 with that.
+            ``"id"`` or a kind of fakes for one that is generated, or an object with the kind as
+            ``type`` and anything else that a field can declare; or the path of a JSON file in UTF-8
+            with that.
 
         Raises
         ------
