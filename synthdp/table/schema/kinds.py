@@ -1,6 +1,6 @@
 """Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived under the budget."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.errors import SchemaError
@@ -47,6 +47,17 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")
     fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
     return {"fields": fields} | ({"synthdp": {"ignore": ignored}} if ignored else {})
+
+
+def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
+    own = schema.get("synthdp")
+    names = own.get("ignore") if isinstance(own, Mapping) else None
+    if not isinstance(own, Mapping) or names is None:
+        return (), dict(schema)
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
+    return tuple(names), dict(schema) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}
 
 
 def _label(kind: Any) -> Any:

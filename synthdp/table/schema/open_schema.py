@@ -15,7 +15,7 @@ from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.schema.frictionless import parse_schema
-from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
+from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_fields import open_field, read_field
 from synthdp.table.schema.schema import Schema
@@ -82,7 +82,7 @@ class OpenSchema:
                 way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
                 raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))
-        ignored, whole = _ignored(mapping)
+        ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
         _, missing_values = parse_schema(dict(plain) | {"fields": []})
         columns = tuple(read_field(entry, missing_values) for entry in plain["fields"])
@@ -92,7 +92,7 @@ class OpenSchema:
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
             raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
-        return cls(columns, missing_values, tuple(rules), ignored, generated)
+        return cls(columns, missing_values, tuple(rules), ignored, generated=generated)
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
@@ -278,14 +278,3 @@ class OpenSchema:
         names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
         texts = {name for name in names if isinstance(name, str)}
         return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}
-
-
-def _ignored(mapping: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
-    own = mapping.get("synthdp")
-    names = own.get("ignore") if isinstance(own, Mapping) else None
-    if not isinstance(own, Mapping) or names is None:
-        return (), dict(mapping)
-    if not isinstance(names, Sequence) or isinstance(names, str):
-        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
-    return tuple(names), dict(mapping) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}

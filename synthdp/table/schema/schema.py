@@ -87,7 +87,7 @@ class Schema:
         columns, missing_values = parse_schema(plain)
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        return cls(columns, missing_values, parse_rules(rules, columns), generated)
+        return cls(columns, missing_values, parse_rules(rules, columns), generated=generated)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -168,7 +168,7 @@ class Schema:
         header = tuple(names)
         self.check_header(header)
         columns = tuple(self[name] for name in header if name not in self.generated.names)
-        return type(self)(columns, self.missing_values, self.rules, self.generated.reordered(header))
+        return replace(self, columns=columns, generated=self.generated.reordered(header))
 
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
