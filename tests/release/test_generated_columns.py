@@ -70,6 +70,17 @@ def test_tables_of_many_columns_are_put_together_without_a_word(synthesis):
     assert whole.shape == (2, 155)
 
 
+def test_the_second_name_and_mail_are_of_another_person():
+    names = {"patient": "name", "mail": "email", "doctor": "name", "her mail": "email", "french": "name"}
+    locales = {"french": "fr_FR"}
+    fakes = [{"name": name, "type": kind, "locale": locales.get(name, "de_DE")} for name, kind in names.items()]
+    table = synthesis_of(*fakes, HOUSES, AGE).sample(50, seed=2)
+    for who, mail in (("patient", "mail"), ("doctor", "her mail")):
+        shared = [name[0].lower() == address[0] for name, address in zip(table[who], table[mail], strict=True)]
+        assert np.mean(shared) > 0.9
+    assert (table["patient"] != table["doctor"]).sum() > 40
+
+
 def test_the_rest_is_drawn_as_without_them(synthesis):
     plain = synthesis_of(HOUSES, AGE)
     pd.testing.assert_frame_equal(synthesis.sample(50, seed=3)[["house", "age"]], plain.sample(50, seed=3))

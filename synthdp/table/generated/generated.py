@@ -1,6 +1,6 @@
 """All columns of a table that are generated: where they stand, which key they make unique, and their values."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
@@ -131,10 +131,10 @@ class Generated:
             As `check_available` does.
         """
         columns = {str(name): values for name, values in table.items()}
-        for column in self.columns:
+        for turn, column in self._turns():
             given = stated.get(column.name)
             columns[column.name] = (
-                _drawn(column.values(table, seed), text=text) if given is None else _given(given, text=text)
+                _drawn(column.values(table, seed + turn), text=text) if given is None else _given(given, text=text)
             )
         whole = pd.DataFrame({name: columns[name] for name in self.header(table.columns)}, copy=False)
         if not set(stated).isdisjoint(self.key) and whole.duplicated(list(self.key)).any():
@@ -142,6 +142,11 @@ class Generated:
                 f"given: its values make two rows alike in primaryKey {listed(self.key)}; correct them"
             )
         return whole
+
+    def _turns(self) -> Iterator[tuple[int, GeneratedColumn]]:
+        """Each column, and how many like it come before: the second name and the second mail are of another person."""
+        kinds = [column.field()["synthdp"] for column in self.columns]
+        return ((kinds[:i].count(kinds[i]), column) for i, column in enumerate(self.columns))
 
 
 NOTHING_GENERATED = Generated()
