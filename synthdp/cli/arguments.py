@@ -115,9 +115,7 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _command(commands, "run", "turn a sensitive table into a synthetic one")
     parser.set_defaults(handler="run_command")
     parser.add_argument("input", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
-    known = parser.add_mutually_exclusive_group(required=True)
-    known.add_argument("-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt")
-    known.add_argument("--kinds", metavar="FILE", help="only the kind of each column (JSON); all else is learnt")
+    _add_schemas(parser)
     parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
     parser.add_argument(
@@ -152,6 +150,18 @@ def _add_run(commands: "argparse._SubParsersAction[_Parser]") -> None:
     _add_unit_and_share(parser)
     _add_saving(parser)
     _add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_schemas(parser: argparse.ArgumentParser) -> None:
+    known = parser.add_mutually_exclusive_group(required=True)
+    known.add_argument(
+        "-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt, ids are generated"
+    )
+    known.add_argument(
+        "--kinds",
+        metavar="FILE",
+        help="kinds of columns only, such as integer, id or ignore (JSON); all else is learnt",
+    )
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -45,8 +45,9 @@ def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     saved = {"--save": options.save, "--save-schema": options.save_schema}
     _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
-    public = load_json(options.kinds, "kinds") if options.kinds else load_json(options.schema, "schema")
-    schema = schema_in(schema_of_kinds(public) if options.kinds else public, given_dialect(options))
+    of_kinds = options.kinds is not None
+    public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
+    schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options))
     check_texts(schema, options.output)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
     with StatusLine(sys.stderr) as status, open_table(options.input, schema.dialect) as table:

@@ -41,6 +41,7 @@ def certificate_text(content: Mapping[str, Any]) -> str:
         details, tables = _accounted(content), _domain_table(content)
         events = [_event_row(event) for event in content["events"]]
         questions = shortened_table(("event", "what", "noise", "rho"), events)
+    facts += _generated_facts(content)
     facts += [("caution", text) for text in content.get("cautions", ())]
     if not content.get("complete", False):
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
@@ -94,6 +95,13 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         rest += f"; {_columns(n_declared)} declared as a whole" if columns else ""
         return [("domain", f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}")]
     return [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")] if n_declared else []
+
+
+def _generated_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which columns were made up, and not read."""
+    columns = content.get("schema", {}).get("generated", ())
+    listed = ", ".join(f"{column['name']!r} ({column['kind']})" for column in columns)
+    return [("generated", f"{listed}: made up for the output, nothing of it was measured")] if columns else []
 
 
 def _columns(number: int) -> str:

@@ -83,18 +83,25 @@ def _model(path: str) -> tuple[dict[str, Any], str]:
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
     schema = public.closed({}) if isinstance(public, OpenSchema) and not public.is_open else public
+    made_up = schema.generated.columns
+    generated = f", {len(made_up)} of them generated" if made_up else ""
     if isinstance(schema, OpenSchema):
         columns, rules = list(schema.columns), list(schema.rules)
-        title = f"{kind} of {len(columns)} columns, {len(schema.open_columns)} of them with something to learn"
+        learning = f", {len(schema.open_columns)} of them with something to learn"
+        title = f"{kind} of {len(columns) + len(made_up)} columns{learning}{generated}"
         most = f"{100 * DOMAIN_SHARE:g} %"
         note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default at most {most}"
     else:
         columns, rules = list(schema.columns), [rule.text for rule in schema.rules]
-        title, note = f"{kind} of {len(schema.table_columns)} columns, sha256 {schema.fingerprint}", ""
+        title, note = f"{kind} of {len(schema.table_names)} columns{generated}, sha256 {schema.fingerprint}", ""
     header = ("column", "type", LEVELS, "may be missing", "values")
-    listed = table(header, [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns])
+    rows = [_open_row(each) if isinstance(each, OpenColumn) else _row(each) for each in columns]
+    listed = table(
+        header, [*rows, *((each.name, each.kind, "", "no", f"generated: {each.summary}") for each in made_up)]
+    )
     ruled = "".join(f"\nrule: {json.dumps(rule, ensure_ascii=False)[:_MAX_WIDTH]}" for rule in rules)
     ruled += "".join(f"\n{key}: {json.dumps(said)}" for key, said in schema.dialect.as_property().items())
+    ruled += f"\nprimary key: {', '.join(schema.generated.key)}" if schema.generated.key else ""
     return f"{title}\n\n{listed}{ruled}{note}"
 
 

@@ -95,7 +95,9 @@ def describe_check(
     n_open = len(schema.open_columns)
     left = f", {n_open} of them with something to learn" if n_open else ""
     whose = "" if unit is None else f", and {unit!r}, which tells persons apart"
-    title = f"{kind} of {len(schema.columns)} columns{left}{whose}; no data was opened"
+    n_generated = len(schema.generated.columns)
+    made_up = f", {n_generated} of them generated" if n_generated else ""
+    title = f"{kind} of {len(schema.columns) + n_generated} columns{left}{made_up}{whose}; no data was opened"
     return content, "\n\n".join([title, listed, *texts])
 
 

@@ -112,11 +112,12 @@ def fit_facts(
     ``derived`` names, for each column that was not fully declared, what was derived under the budget.
     """
     columns = [_column_facts(column, derived.get(column.source, ())) for column in schema.columns]
+    made_up = [{"name": column.name, "kind": column.kind} for column in schema.generated.columns]
     return {
         "software": f"synthdp {__version__}",
         "engine": {"name": engine.name, **_fit_status(model)},
         "complete": model is not None,
-        "schema": {"sha256": schema.fingerprint, "columns": columns},
+        "schema": {"sha256": schema.fingerprint, "columns": columns} | ({"generated": made_up} if made_up else {}),
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
 

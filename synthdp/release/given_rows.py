@@ -36,15 +36,22 @@ def given_table(given: object, schema: Schema) -> pd.DataFrame:
     if not len(frame.columns):
         raise ParameterError("given: it has no columns; give at least one, or sample without it")
     for name in frame.columns:
+        if name in schema.generated.names:
+            continue
         if name not in schema.names:
             raise SchemaError(f"given: there is no column {name!r}; there are {listed(schema.table_names)}")
         if (source := schema[name].source) != name:
             raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
     if len(set(frame.columns)) < len(frame.columns):
         raise ParameterError("given: two columns have the same name; give each once")
-    for name in frame.columns:
+    for name in _modelled(frame, schema):
         _check_values(schema[name], frame[name])
     return frame
+
+
+def _modelled(frame: pd.DataFrame, schema: Schema) -> list[str]:
+    """The given columns that the model knows of: all but generated ones."""
+    return [str(name) for name in frame.columns if name not in schema.generated.names]
 
 
 def _as_frame(given: object) -> pd.DataFrame:
@@ -116,13 +123,14 @@ def given_codes(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.int
 
 
 def with_given(table: pd.DataFrame, frame: pd.DataFrame, schema: Schema, *, text: bool) -> pd.DataFrame:
-    """A completed table with the given values as they are, typed or as texts."""
-    kept = {name: _texts(schema[name], frame[name]) if text else _typed(schema[name], frame[name]) for name in frame}
+    """A completed table with the given values as they are, typed or as texts; without generated columns."""
+    names = _modelled(frame, schema)
+    kept = {name: _texts(schema[name], frame[name]) if text else _typed(schema[name], frame[name]) for name in names}
     for name, values in kept.items():
         if not text and values.dtype != table[name].dtype and values.dtype == np.float64:
             whole = values.dropna() == values.dropna().round()
             kept[name] = values.astype(table[name].dtype) if whole.all() else values
-    return table.assign(**{str(name): values.array for name, values in kept.items()})
+    return table.assign(**{name: values.array for name, values in kept.items()})
 
 
 def _typed(column: Column, values: pd.Series) -> pd.Series:

@@ -63,6 +63,7 @@ class Release:
         randomness: Randomness | None = None,
     ) -> None:
         self._schema = as_schema(schema)
+        self._schema.generated.check_available()
         self._mechanism = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
         fitter = self._mechanism.default_engine if engine is None else engine
         self._engine = engine_named(fitter) if isinstance(fitter, str) else fitter

@@ -118,7 +118,10 @@ class Synthesis:
             of lists or a list of dicts. What it holds is used as it is and is not protected, so it
             must not be sensitive. A value that the schema does not know is refused, unless its
             column has an ``other`` level: then the rest is drawn as for ``other``, and the value stays.
-            With ``where`` the rest is drawn inside the slice.
+            With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
+
+        Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
+        their ``start``, and the same seed gives the same fakes.
 
         Raises
         ------
@@ -126,9 +129,11 @@ class Synthesis:
             If ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
             64 GiB (see `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
             ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
-            record is impossible under the model.
+            record is impossible under the model, or ``where`` names a generated column.
         SchemaError
             If ``where`` or ``given`` does not fit the schema.
+        MissingExtraError
+            If the schema has fakes generated and faker is not installed.
         """
         if n_rows is not None:
             check_rows(self._schema.domain, n_rows)
@@ -137,16 +142,20 @@ class Synthesis:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         schema, wanted = narrowed_schema(self._schema, {} if where is None else where)
         frame = None if given is None else given_table(given, schema)
-        sampling, decoding = map(int, np.random.SeedSequence(seed).generate_state(2))
-        if frame is not None:
-            codes = self._completed(given_codes(frame, schema), wanted, sampling)
+        known = {} if frame is None else given_codes(frame, schema)
+        n_rows = n_rows if frame is None else len(frame)
+        sampling, decoding, generating = map(int, np.random.SeedSequence(seed).generate_state(3))
+        if known:
+            codes = self._completed(known, wanted, sampling)
         elif wanted:
             slice_total = round(self._expected(wanted)) if n_rows is None else n_rows
             codes = self.model.sample_where(wanted, slice_total, seed=sampling)
         else:
             codes = self.model.sample(round(self.model.total) if n_rows is None else n_rows, seed=sampling)
         table = decode(codes, schema, np.random.default_rng(decoding), text=text)
-        return table if frame is None else with_given(table, frame, schema, text=text)
+        table = table if frame is None else with_given(table, frame, schema, text=text)
+        stated = {} if frame is None else {name: frame[name] for name in schema.generated.names if name in frame}
+        return schema.generated.completed(table, seed=generating, stated=stated, text=text)
 
     def _completed(
         self, given: Mapping[str, NDArray[np.integer]], wanted: Mapping[str, NDArray[np.float64]], seed: int
@@ -264,7 +273,7 @@ class Synthesis:
         return self._fitted or self.__dict__.get("model")
 
     def __repr__(self) -> str:
-        return f"<Synthesis of {len(self._schema.table_columns)} columns: {self._certificate.get('guarantee')}>"
+        return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"
 
 
 def load(path: str | PathLike[str]) -> Synthesis:

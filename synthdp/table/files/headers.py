@@ -1,6 +1,6 @@
 """Headers: whether a table has the columns that are declared of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from synthdp.errors import SchemaError
 
@@ -8,7 +8,7 @@ MAX_NAMES_SHOWN = 8
 """An error lists at most this many names, so that it stays a line or two."""
 
 
-def check_names(header: Sequence[object], known: Sequence[str], *, besides: str | None = None) -> None:
+def check_names(header: Sequence[object], known: Sequence[str], *, besides: Collection[str] = ()) -> None:
     """Raise `SchemaError` unless a table's header holds some names, each once, in any order.
 
     Parameters
@@ -18,9 +18,9 @@ def check_names(header: Sequence[object], known: Sequence[str], *, besides: str 
     known
         The names that are declared.
     besides
-        One more name that the table may have.
+        Further names that the table may have.
 
-    >>> check_names(["id", "sex", "age"], ["age", "sex"], besides="id")
+    >>> check_names(["id", "sex", "age"], ["age", "sex"], besides=["id"])
     """
     if not all(isinstance(name, str) for name in header):
         way_out = "make them texts, in pandas by frame.columns = frame.columns.map(str)"
@@ -36,7 +36,7 @@ def check_names(header: Sequence[object], known: Sequence[str], *, besides: str 
     problems = []
     if missing := [name for name in known if name not in header]:
         problems.append(f"the schema has {listed(missing)}, the table has not")
-    if unknown := [name for name in header if name not in known and name != besides]:
+    if unknown := [name for name in header if name not in known and name not in besides]:
         problems.append(f"the table has {listed(unknown)}, the schema has not")
     if problems:
         way_out = "add to or remove from one of them"

@@ -12,13 +12,16 @@ NOTE = (
     "They were not read off the data on purpose: levels and bounds read off the data reveal who is in it, "
     "whatever noise is added later. Not even a categorical dtype's categories were taken: they are data too. "
     'What nobody knows can be derived under the privacy budget: write "synthdp": {"derive": true} into its field. '
+    'Ids, names and addresses need not be read: give them the type "id" (or name, email, phone, address) for made-up '
+    'ones in the output, or list them, and free text, under "synthdp": {"ignore": [..]} at the top. '
     "Check that the names below are column names, and not a first record."
 )
 """Stands in every draft; loading ignores it."""
 
 KINDS_NOTE = (
     "Say of every column that is null what kind it is: categorical, boolean, integer, number, year, date or datetime. "
-    "Write ignore for free text and ids of records: such a column is left out. "
+    "Write ignore for free text and all else that identifies: such a column is left out. "
+    "Or write id, name, email, phone or address for values that are made up and never read off the data. "
     "Check that the names are column names, and not a first record."
 )
 """Goes with every draft of a kinds file."""

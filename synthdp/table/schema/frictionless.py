@@ -22,10 +22,20 @@ from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
+from synthdp.table.generated.generated_fields import GENERATED_KINDS
 from synthdp.table.schema.keys import check_field_keys, check_schema_keys
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
+
+FREE_TEXT_TYPES = ("text", "free text", "freetext", "free_text")
+"""What people call columns of sentences."""
+
+FREE_TEXT = (
+    "free text cannot be synthesised: make coded columns of it beforehand (its length, its topic, whether a word is in "
+    "it), or have texts written for the synthetic rows afterwards"
+)
+"""What is said of one."""
 
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
 _INTEGER_KEYS = ("bins", "edges", "shape")
@@ -81,8 +91,12 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     check_field_keys(name, field)
     kind = field.get("type")
     if kind not in SUPPORTED_TYPES:
+        if kind in FREE_TEXT_TYPES:
+            way_out = "list the column under synthdp.ignore, or use 'string' if few values repeat"
+            refuse(name, f"the type is {kind!r}, and {FREE_TEXT}; {way_out}")
         problem = "is not filled in" if kind is None else f"{kind!r} is not supported"
-        refuse(name, f"the type {problem}; use one of {', '.join(SUPPORTED_TYPES)}")
+        made_up = f"or, for values that are generated, {', '.join(GENERATED_KINDS)}"
+        refuse(name, f"the type {problem}; use one of {', '.join(SUPPORTED_TYPES)}; {made_up}")
     constraints = _object(name, field, "constraints")
     shared = {
         "name": name,

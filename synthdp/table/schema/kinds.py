@@ -1,16 +1,17 @@
 """Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived under the budget."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
-from synthdp.table.schema.frictionless import SUPPORTED_TYPES
+from synthdp.table.generated.generated_fields import GENERATED_KINDS
+from synthdp.table.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES, SUPPORTED_TYPES
 from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_fields import derivable
 
-KINDS = ("categorical", *SUPPORTED_TYPES)
-"""What a kinds file can call a column; "categorical" is a string field."""
+KINDS = ("categorical", *SUPPORTED_TYPES, *GENERATED_KINDS)
+"""What a kinds file can call a column; "categorical" is a string field, the last ones are generated."""
 
 IGNORE = "ignore"
 """What it calls a column that is to be left out."""
@@ -48,6 +49,17 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     return {"fields": fields} | ({"synthdp": {"ignore": ignored}} if ignored else {})
 
 
+def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
+    own = schema.get("synthdp")
+    names = own.get("ignore") if isinstance(own, Mapping) else None
+    if not isinstance(own, Mapping) or names is None:
+        return (), dict(schema)
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
+    return tuple(names), dict(schema) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}
+
+
 def _label(kind: Any) -> Any:
     return kind.get("type") if isinstance(kind, Mapping) else kind
 
@@ -55,13 +67,14 @@ def _label(kind: Any) -> Any:
 def _field(name: str, kind: Any) -> dict[str, Any]:
     given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
     label = _label(kind)
-    check_field_keys(name, given)
+    if label not in GENERATED_KINDS:
+        check_field_keys(name, given)
     if isinstance(label, int | float) and not isinstance(label, bool):
         way_out = "write a kind such as 'integer', or give a file of domain sizes as the schema"
         refuse(name, f"its kind is the number {label!r}; {way_out}")
-    if label == "text":
-        way_out = f"write 'categorical' if values repeat, or {IGNORE!r} to leave the column out"
-        refuse(name, f"its kind is 'text', and free text cannot be synthesised; {way_out}")
+    if label in FREE_TEXT_TYPES:
+        way_out = f"write 'categorical' if few values repeat, or {IGNORE!r} to leave the column out"
+        refuse(name, f"its kind is {label!r}, and {FREE_TEXT}; {way_out}")
     if label not in KINDS:
         problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
         refuse(name, f"{problem}; use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out")
@@ -71,7 +84,7 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
     own = field.get("synthdp", {})
     field = _without_empty_lists(field)
     well_formed = isinstance(own, Mapping) and isinstance(field.get("constraints", {}), Mapping)
-    if well_formed and "derive" not in own and derivable(field):
+    if well_formed and label not in GENERATED_KINDS and "derive" not in own and derivable(field):
         field["synthdp"] = dict(own) | {"derive": True}
     return field
 

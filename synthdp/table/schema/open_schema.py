@@ -13,8 +13,10 @@ from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_t
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
+from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
+from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.schema.frictionless import parse_schema
-from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
+from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_fields import open_field, read_field
 from synthdp.table.schema.schema import Schema
@@ -38,12 +40,14 @@ class OpenSchema:
         nothing in them is encoded, held, counted or paid for.
     dialect
         How CSV and Excel files of the table are written. How numbers are, each column knows.
+    generated
+        Further columns, whose values are made up for the output; nor is anything in these read.
 
     Raises
     ------
     SchemaError
-        If there is no column, a name repeats, or a rule does not fit or names an open or ignored
-        column.
+        If there is no column, a name repeats, a rule does not fit or names an open or ignored
+        column, or the primary key cannot be promised to be unique.
 
     >>> schema = OpenSchema.from_kinds(
     ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
@@ -59,11 +63,13 @@ class OpenSchema:
     rules: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     ignored: tuple[str, ...] = ()
     dialect: Dialect = USUAL
+    generated: Generated = NOTHING_GENERATED
 
     def __post_init__(self) -> None:
         for name in ("columns", "missing_values", "rules", "ignored"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_ignored()
+        self.generated.check(self.names, ignored=self.ignored)
         self._check_rules()
         _ = self._outline  # refuses what no finding could close
 
@@ -80,22 +86,25 @@ class OpenSchema:
                 way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
                 raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))
-        ignored, plain = _ignored(mapping)
-        _, missing_values, of_files = parse_schema(plain | {"fields": []})
-        columns = tuple(read_field(entry, missing_values) for entry in dialect_of(plain).fields(fields))
+        ignored, whole = without_ignored(mapping)
+        plain, generated = without_generated(whole)
+        _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
+        columns = tuple(read_field(entry, missing_values) for entry in dialect_of(plain).fields(plain["fields"]))
         if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
-            return cls.of(Schema.from_dict(plain))
+            return cls.of(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         if not isinstance(rules, Sequence) or isinstance(rules, str):
             raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
-        return cls(columns, missing_values, tuple(rules), ignored, of_files)
+        return cls(columns, missing_values, tuple(rules), ignored, of_files, generated)
 
     @classmethod
     def of(cls, schema: Schema) -> Self:
         """A schema of which nothing is open."""
         rules = tuple(rule.text for rule in schema.rules)
-        return cls(schema.table_columns, schema.missing_values, rules, dialect=schema.dialect)
+        return cls(
+            schema.table_columns, schema.missing_values, rules, dialect=schema.dialect, generated=schema.generated
+        )
 
     @classmethod
     def from_kinds(cls, kinds: Mapping[str, Any] | str | PathLike[str]) -> Self:
@@ -105,8 +114,9 @@ class OpenSchema:
         ----------
         kinds
             For each column a field type, ``"categorical"``, ``"ignore"`` for a column to leave out,
-            or an object with the kind as ``type`` and anything else that a field can declare; or
-            the path of a JSON file in UTF-8 with that.
+            ``"id"`` or a kind of fakes for one that is generated, or an object with the kind as
+            ``type`` and anything else that a field can declare; or the path of a JSON file in UTF-8
+            with that.
 
         Raises
         ------
@@ -143,7 +153,7 @@ class OpenSchema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names in order, without ignored ones."""
+        """Column names in order, without ignored and generated ones."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -209,19 +219,20 @@ class OpenSchema:
         header = tuple(names)
         self.check_header(header, unit=unit)
         by_name = {column.name: column for column in self.columns if column.name != unit}
-        return replace(self, columns=tuple(by_name[name] for name in header if name in by_name))
+        columns = tuple(by_name[name] for name in header if name in by_name)
+        return replace(self, columns=columns, generated=self.generated.reordered(header))
 
     def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
 
         The names of ignored columns must be there, too, and so must ``unit``, the ids of persons,
-        which may be one of all these or a further column.
+        which may be one of all these or a further column. Generated columns may be there or not.
         """
         header = tuple(names)
         if unit is not None and unit in self.names:
             return self.without(unit).check_header(header, unit=unit)
         known = (*self.names, *self.ignored)
-        check_names(header, known, besides=unit)
+        check_names(header, known, besides={*self.generated.names, *([] if unit is None else [unit])})
         if unit is not None and unit not in header:
             raise SchemaError(f"table: it has no column {unit!r}, which is to say whose each row is; correct the name")
         return None
@@ -241,16 +252,17 @@ class OpenSchema:
             fields.append(entry)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
         schema |= self.dialect.as_property()
-        return schema | ({"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {})
+        ruled = {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
+        return self.generated.added_to(schema | ruled)
 
     def _check_ignored(self) -> None:
         if self.ignored and not self.columns:
             raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
-        taken = set(self.names)
-        for name in self.ignored:
+        taken = {*self.names, *self.generated.names}
+        for i, name in enumerate(self.ignored):
             check_text(name, name, "the name in synthdp.ignore")
             if name in taken:
-                again = "has a kind or a field as well" if name in self.names else "stands there twice"
+                again = "stands there twice" if name in self.ignored[:i] else "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
             taken.add(name)
 
@@ -259,8 +271,9 @@ class OpenSchema:
         for rule in self.rules:
             if not isinstance(rule, Mapping):
                 raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
-            for name in sorted({*open_names, *self.ignored}.intersection(self._named(rule))):
-                what = "whose domain is derived" if name in open_names else "which is ignored"
+            for name in sorted({*open_names, *self.ignored, *self.generated.names}.intersection(self._named(rule))):
+                what = "which is generated" if name in self.generated.names else "which is ignored"
+                what = "whose domain is derived" if name in open_names else what
                 way_out = "declare the column, without synthdp.derive, or remove the rule"
                 raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
 
@@ -272,14 +285,3 @@ class OpenSchema:
         names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
         texts = {name for name in names if isinstance(name, str)}
         return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}
-
-
-def _ignored(mapping: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
-    own = mapping.get("synthdp")
-    names = own.get("ignore") if isinstance(own, Mapping) else None
-    if not isinstance(own, Mapping) or names is None:
-        return (), dict(mapping)
-    if not isinstance(names, Sequence) or isinstance(names, str):
-        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
-    return tuple(names), dict(mapping) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}

@@ -21,6 +21,8 @@ from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
 from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
+from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
+from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.schema.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
@@ -43,11 +45,13 @@ class Schema:
         Combinations of values that are impossible; see `synthdp.table.schema.rules`.
     dialect
         How CSV and Excel files of the table are written. How numbers are, each column knows.
+    generated
+        Further columns of the table, whose values are made up for the output.
 
     Raises
     ------
     SchemaError
-        If there is no column, or a name repeats.
+        If there is no column, a name repeats, or a generated column or the key does not fit the others.
 
     >>> schema = Schema.from_dict(
     ...     {
@@ -65,6 +69,7 @@ class Schema:
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     rules: tuple[Rule, ...] = ()
     dialect: Dialect = USUAL
+    generated: Generated = NOTHING_GENERATED
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", with_parts(self.columns))
@@ -74,6 +79,7 @@ class Schema:
         repeated = [name for name, count in Counter(self.names).items() if count > 1]
         if repeated:
             raise SchemaError(f"schema: column {repeated[0]!r} appears twice; give every column its own name")
+        self.generated.check([column.name for column in self.table_columns])
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
@@ -81,10 +87,11 @@ class Schema:
 
         Raises `SchemaError`, naming the column and what to change.
         """
-        columns, missing_values, dialect = parse_schema(mapping)
+        plain, generated = without_generated(mapping)
+        columns, missing_values, dialect = parse_schema(plain)
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        return cls(columns, missing_values, parse_rules(rules, columns), dialect)
+        return cls(columns, missing_values, parse_rules(rules, columns), dialect, generated)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -111,7 +118,7 @@ class Schema:
         schema |= self.dialect.as_property()
         if self.rules:
             schema["synthdp"] = {"constraints": [dict(rule.text) for rule in self.rules]}
-        return schema
+        return self.generated.added_to(schema)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
         """This schema for files of another dialect, its numbers written as that says, if it says anything of them.
@@ -139,13 +146,13 @@ class Schema:
 
     @property
     def table_columns(self) -> tuple[Column, ...]:
-        """The columns that a table has: all but parts of dates."""
+        """The columns of the model that a table has: all but parts of dates."""
         return tuple(column for column in self.columns if column.source == column.name)
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """The names in a table's header, in order."""
-        return tuple(column.name for column in self.table_columns)
+        """The names in a table's header, in order, generated columns included."""
+        return self.generated.header(column.name for column in self.table_columns)
 
     @cached_property
     def domain(self) -> Domain:
@@ -177,11 +184,16 @@ class Schema:
         """
         header = tuple(names)
         self.check_header(header)
-        return replace(self, columns=tuple(self[name] for name in header))
+        columns = tuple(self[name] for name in header if name not in self.generated.names)
+        return replace(self, columns=columns, generated=self.generated.reordered(header))
 
     def check_header(self, names: Iterable[object]) -> None:
-        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order."""
-        check_names(tuple(names), self.table_names)
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
+
+        Generated columns may be there or not.
+        """
+        modelled = tuple(column.name for column in self.table_columns)
+        check_names(tuple(names), modelled, besides=self.generated.names)
 
 
 def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema, dict[str, NDArray[np.float64]]]:
@@ -199,6 +211,8 @@ def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema
     columns = {column.name: column for column in schema.columns}
     wanted: dict[str, NDArray[np.float64]] = {}
     for name, condition in where.items():
+        if name in schema.generated.names:
+            raise ParameterError(f"where: the values of {name!r} are generated, not drawn; leave it out")
         if name not in columns:
             raise SchemaError(f"where: there is no column {name!r}; there are {listed(schema.names)}")
         if not is_condition(condition):

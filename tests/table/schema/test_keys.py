@@ -47,7 +47,7 @@ MISPLACED = {
 }
 FOREIGN = {
     "the standard's": {"title": "t", "description": "d", "example": "7", "rdfType": "http://x", "format": "default"},
-    "unread constraints": {"constraints": {"unique": True, "pattern": "[0-9]+", "minLength": 1, "jsonSchema": {}}},
+    "unread constraints": {"constraints": {"unique": False, "pattern": "[0-9]+", "minLength": 1, "jsonSchema": {}}},
     "open bounds beside bounds": {"constraints": {"minimum": 0, "exclusiveMinimum": -1, "maximum": 9}},
     "defaults": {"decimalChar": ".", "groupChar": "", "bareNumber": True, "floatNumber": True, "arrayItem": {}},
     "categories": {"categoriesOrdered": False, "examples": [7], "titles": "t", "names": "n"},
@@ -139,7 +139,7 @@ def test_keys_beside_the_fields_are_looked_at_as_well(case, kind):
 def test_what_stands_beside_the_fields_in_the_standard_is_let_be():
     more = {
         "$schema": "https://x",
-        "primaryKey": "age",
+        "primaryKey": [],
         "foreignKeys": [],
         "fieldsMatch": "equal",
         "name": "n",
