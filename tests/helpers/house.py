@@ -22,7 +22,7 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("files", "columns"), ("schema",), ("records",)),
+    "table": (("files", "columns"), ("frames",), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
