@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 from synthdp.errors import ParameterError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.selection.mechanism import Mechanism
+from synthdp.table.frames.dtypes import dtypes_in, kinds_of
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -26,6 +27,43 @@ def as_schema(schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[s
     if isinstance(schema, Schema):
         return OpenSchema.of(schema)
     return OpenSchema.from_dict(schema) if isinstance(schema, Mapping) else OpenSchema.load(schema)
+
+
+FROM_DTYPES = "dtypes"
+"""In place of kinds: the dtypes of the table say them."""
+
+Kinds: TypeAlias = Mapping[str, Any] | str | PathLike[str]
+
+
+def settled_schema(
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
+    kinds: Kinds | None,
+    dtypes: Mapping[str, Any],
+    *,
+    unit: str | None,
+) -> tuple[OpenSchema, dict[str, Any]]:
+    """The schema of a table, and those of its dtypes that whoever gave it declares to be public.
+
+    Parameters
+    ----------
+    schema, kinds, unit
+        As in `synthesize`.
+    dtypes
+        The dtypes of the table; they are looked at if ``kinds`` says so, and not otherwise.
+
+    Raises `ParameterError` unless one of the two is given; `SchemaError` if it contradicts itself.
+    """
+    if (schema is None) == (kinds is None):
+        problem = "neither schema nor kinds is given" if schema is None else "schema and kinds are both given"
+        way_out = f"give one of the two, for instance kinds={FROM_DTYPES!r} if the dtypes of the table are public"
+        raise ParameterError(f"{problem}; {way_out}")
+    if schema is not None:
+        return as_schema(schema), {}
+    if kinds == FROM_DTYPES:
+        public = {name: dtype for name, dtype in dtypes.items() if name != unit}
+        return OpenSchema.from_kinds(kinds_of(public)), public
+    assert kinds is not None
+    return OpenSchema.from_kinds(kinds), dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
 
 
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:

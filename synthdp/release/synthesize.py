@@ -1,33 +1,40 @@
 """The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any
 
-import pandas as pd
-
-from synthdp.errors import ParameterError
+from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.certificate import news
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE, as_schema, checked_rows
+from synthdp.release.settings import DOMAIN_SHARE, FROM_DTYPES, Kinds, checked_rows, settled_schema
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
+from synthdp.table.frames.containers import opened
+from synthdp.table.frames.form import TableForm
+from synthdp.table.frames.restoring import released_dtypes
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
+DTYPES_ARE_PUBLIC = "the dtypes of the table, which were taken to be public knowledge"
+"""What a certificate says of kinds that were read off dtypes."""
+
 
 @forgetful
 def synthesize(
-    data: pd.DataFrame,
-    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
+    data: Any,
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None = None,
     *,
+    kinds: Kinds | None = None,
     epsilon: float,
     delta: float,
     mechanism: str | Mechanism = "auto",
@@ -50,11 +57,15 @@ def synthesize(
     Parameters
     ----------
     data
-        The sensitive table.
+        The sensitive table: a `pandas.DataFrame`, a `polars.DataFrame`, a `pyarrow.Table`, or of another
+        library of tables in memory that narwhals knows. An index is never read.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
-        it leaves open (``"derive"``, see ``docs/schema.md``; `OpenSchema.from_kinds` leaves open all but
-        names and kinds) is derived within the same budget.
+        it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same budget.
+    kinds
+        In place of a schema: the kind of each column, as `OpenSchema.from_kinds` reads it; all else is
+        derived. ``"dtypes"`` takes the table's dtypes for public knowledge and reads kinds off them, and
+        the certificate says so; what is drawn has the same dtypes. See ``docs/frames.md``.
     epsilon, delta
         The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
     mechanism
@@ -89,13 +100,23 @@ def synthesize(
         Called with what was released so far if the run fails or is interrupted after
         something was paid for; save it, or the budget is lost.
 
+    Warns
+    -----
+    CautionWarning
+        Once for each thing that users should know of the result, such as a column of which little could be
+        read; they are on `Synthesis.cautions`, too. A filter that makes errors of them is obeyed last: then
+        ``rescue`` gets the result.
+
     Raises
     ------
+    MissingExtraError
+        If the table is not pandas' and pyarrow is not installed.
     SchemaError
         If the schema contradicts itself or the table's columns.
     ParameterError
-        If another argument is out of range.
+        If the data are no such table, or another argument is out of range.
 
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
     >>> levels = {"enum": ["no", "yes"], "required": True}
     >>> schema = {"fields": [{"name": "smoker", "type": "string", "constraints": levels}]}
@@ -103,10 +124,10 @@ def synthesize(
     >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
-    if not isinstance(data, pd.DataFrame):
-        raise ParameterError(f"data is a {type(data).__name__}; give a pandas.DataFrame")
+    table = opened(data)
     max_rows = checked_rows(unit, max_rows_per_unit)
-    public = as_schema(schema).reordered(data.columns, unit=unit)
+    declared, dtypes = settled_schema(schema, kinds, table.dtypes, unit=unit)
+    public = declared.reordered(table.frame.columns, unit=unit)
     run = Release(
         schema=public,
         epsilon=epsilon,
@@ -120,5 +141,23 @@ def synthesize(
         unit=unit,
         max_rows_per_unit=max_rows,
         domain_share=domain_share,
+        stated={"kinds": DTYPES_ARE_PUBLIC} if kinds == FROM_DTYPES else {},
     )
-    return run.of(held_frame(data, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
+    found = run.of(held_frame(table.frame, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
+    form = TableForm(table.container, released_dtypes(dtypes, found.schema.table_columns))
+    synthesis = found.in_form(form)
+    _warn(synthesis, rescue)
+    return synthesis
+
+
+def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], object] | None) -> None:
+    """Warn whoever called `synthesize` of each caution once; what a fit says of itself, it has said."""
+    said = synthesis.fitted.status.caution if synthesis.fitted is not None else ""
+    try:
+        for caution in dict.fromkeys(news(synthesis.certificate)):
+            if caution != said:
+                warnings.warn(caution, CautionWarning, stacklevel=4)
+    except CautionWarning:  # by a filter; the budget is spent
+        if rescue is not None:
+            rescue(synthesis)
+        raise
