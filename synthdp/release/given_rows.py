@@ -16,6 +16,7 @@ from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.reading import is_missing, objects_of, to_float
 from synthdp.table.files.headers import listed
+from synthdp.table.frames.containers import is_foreign, opened
 from synthdp.table.schema.schema import Schema
 
 _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'
@@ -63,6 +64,8 @@ def _as_frame(given: object) -> pd.DataFrame:
                     f"given: record {position} names other columns than record 0; name the same in all"
                 )
         return _of_columns({name: [row[name] for row in given] for name in names})
+    if is_foreign(given):
+        return opened(given, "given").frame
     raise ParameterError(f"given is a {type(given).__name__}; {_FORMS}")
 
 

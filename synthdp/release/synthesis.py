@@ -106,7 +106,7 @@ class Synthesis:
         seed: int | None = None,
         text: bool = False,
         where: Mapping[str, object] | None = None,
-        given: pd.DataFrame | pd.Series | Mapping[str, Sequence[object]] | Sequence[Mapping[str, object]] | None = None,
+        given: Any = None,
     ) -> Any:
         """Draw a synthetic table, a slice of it, or complete partial records.
 
@@ -124,10 +124,11 @@ class Synthesis:
             reads values of a table, so 1 is the level "1"; None is "missing". Where a limit cuts a
             bin, what lies inside is drawn as often as it weighs by the bin's shape.
         given
-            Complete these records: some of the columns, as a table, one column as a Series, a dict
-            of lists or a list of dicts. What it holds is used as it is and is not protected, so it
-            must not be sensitive. A value that the schema does not know is refused, unless its
-            column has an ``other`` level: then the rest is drawn as for ``other``, and the value stays.
+            Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
+            one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
+            as it is and is not protected, so it must not be sensitive. A value that the schema does not
+            know is refused, unless its column has an ``other`` level: then the rest is drawn as for
+            ``other``, and the value stays.
             With ``where`` the rest is drawn inside the slice.
 
         Returns

@@ -13,7 +13,7 @@ from synthdp.release.certificate import news
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE, FROM_DTYPES, Kinds, checked_rows, settled_schema
+from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
@@ -25,8 +25,8 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
-DTYPES_ARE_PUBLIC = "the dtypes of the table, which were taken to be public knowledge"
-"""What a certificate says of kinds that were read off dtypes."""
+DTYPES_ARE_PUBLIC = "dtypes of the table, which were taken to be public knowledge"
+"""What a certificate says of kinds that are dtypes."""
 
 
 @forgetful
@@ -141,7 +141,7 @@ def synthesize(
         unit=unit,
         max_rows_per_unit=max_rows,
         domain_share=domain_share,
-        stated={"kinds": DTYPES_ARE_PUBLIC} if kinds == FROM_DTYPES else {},
+        stated={"kinds": DTYPES_ARE_PUBLIC} if dtypes else {},
     )
     found = run.of(held_frame(table.frame, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
     form = TableForm(table.container, released_dtypes(dtypes, found.schema.table_columns))

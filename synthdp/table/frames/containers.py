@@ -98,15 +98,30 @@ def opened(data: object, name: str = "data") -> Opened:
         raise SchemaError("table: two columns have the same name; give every column its own name") from None
     if not isinstance(table, nw.DataFrame):
         raise ParameterError(f"{name} is a {_kind(data)}; {_way_out(data)}")
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        way_out = "run: pip install 'synthdp[parquet]'"
-        raise MissingExtraError(f"{name} is a {_kind(data)}, which needs pyarrow; {way_out}") from None
-    frame = table.to_arrow().to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+    frame = _by_arrow(table, name)
     levels = {key: dtype.categories for key, dtype in table.schema.items() if isinstance(dtype, nw.Enum)}
     ordered = {key: pd.CategoricalDtype(list(each), ordered=True) for key, each in levels.items()}
     return Opened(frame=frame, dtypes=dict(frame.dtypes) | ordered, container=Container(table.implementation))
+
+
+def is_foreign(data: object) -> bool:
+    """Whether it is a table in memory of another library than pandas."""
+    import narwhals as nw
+
+    return nw.dependencies.is_into_dataframe(data) and not isinstance(data, pd.DataFrame)
+
+
+def _by_arrow(table: Any, name: str) -> pd.DataFrame:
+    """A table of narwhals as a data frame with the types of Arrow."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        way_out = "run: pip install 'synthdp[parquet]'"
+        raise MissingExtraError(f"{name} is no data frame of pandas and needs pyarrow; {way_out}") from None
+    try:
+        return table.to_arrow().to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+    except pa.ArrowException:  # a matter of types: Arrow knows no integers of 128 bits
+        raise ParameterError(f"{name} has a column of a type that Arrow does not know; cast it, or drop it") from None
 
 
 def _is_ordered(dtype: Any) -> bool:

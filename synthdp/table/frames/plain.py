@@ -5,7 +5,7 @@ between a value and its code, each value is taken by itself: what stands in one 
 made of another, and none raises. A value that its column's type has no use for stays what it is.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -23,6 +23,9 @@ _SECONDS = {"W": (604_800, 1), "D": (86_400, 1), "h": (3600, 1), "m": (60, 1), "
     unit: (1, 1000**power) for power, unit in enumerate(("ms", "us", "ns", "ps", "fs", "as"), 1)
 }
 """The seconds of each unit of numpy's durations, as a fraction; years and months have no fixed number."""
+
+_NO_COUNT = -(2**63)
+"""What numpy counts a missing duration as."""
 
 
 def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
@@ -62,14 +65,22 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
     if (spans := _distinct_spans(series)) is None:
         return series
     distinct, positions = spans
-    return _taken(_of_one_type([_said(span, kind) for span in distinct], kind), positions, series)
+    if isinstance(distinct, np.ndarray) and _READERS[kind] is _seconds:
+        said = _seconds_of(distinct)
+    else:
+        said = [_said(span, kind) for span in distinct]
+    return _taken(_of_one_type(said, kind), positions, series)
 
 
-def _distinct_spans(series: pd.Series) -> tuple[list[object], NDArray[np.intp]] | None:
-    """The spans of a typed column, as objects, and where among them each row's is; None if the type has none."""
+def _distinct_spans(series: pd.Series) -> tuple[Sequence[object] | NDArray[np.timedelta64], NDArray[np.intp]] | None:
+    """The spans of a typed column, and where among them each row's is; None if the type has none."""
     dtype: Any = series.dtype
     if isinstance(dtype, pd.IntervalDtype):
-        return list(series.array), np.arange(len(series))
+        # by the bits of both ends: zeros of either sign are equal, and are written differently
+        ends = [_bits_of(end) for end in (series.array.left, series.array.right)]
+        left, right = (np.unique(end, return_inverse=True)[1] for end in ends)
+        _, firsts, positions = np.unique(left * len(series) + right, return_index=True, return_inverse=True)
+        return list(series.array.take(firsts)), positions
     if isinstance(dtype, pd.PeriodDtype):
         numbers, positions = np.unique(series.array.asi8, return_inverse=True)
         return list(pd.arrays.PeriodArray(numbers, dtype=dtype)), positions
@@ -80,7 +91,12 @@ def _distinct_spans(series: pd.Series) -> tuple[list[object], NDArray[np.intp]] 
     if durations is None:
         return None
     distinct, positions = np.unique(durations.view(np.int64), return_inverse=True)
-    return list(distinct.view(durations.dtype)), positions
+    return distinct.view(durations.dtype), positions
+
+
+def _bits_of(ends: pd.Index) -> NDArray[np.int64]:
+    numbers = ends.asi8 if isinstance(ends, pd.DatetimeIndex | pd.TimedeltaIndex) else ends.to_numpy()
+    return np.asarray(numbers.view(np.int64))
 
 
 def _arrow_durations(array: Any) -> NDArray[np.timedelta64] | None:
@@ -91,7 +107,7 @@ def _arrow_durations(array: Any) -> NDArray[np.timedelta64] | None:
         array = array.cast(array.type.value_type)
     if not types.is_duration(array.type):
         return None
-    counted = array.cast("int64").fill_null(np.iinfo(np.int64).min).to_numpy()
+    counted = array.cast("int64").fill_null(_NO_COUNT).to_numpy()
     return np.asarray(counted.view(f"timedelta64[{array.type.unit}]"))
 
 
@@ -138,11 +154,15 @@ def _seconds(value: Any) -> object:
     if type(value) not in _DURATIONS:
         return value
     duration = value.to_timedelta64() if type(value) is pd.Timedelta else np.timedelta64(value)
-    if np.isnat(duration):
-        return None
-    unit, n_units = np.datetime_data(duration.dtype)
+    return _seconds_of(duration.reshape(1))[0]
+
+
+def _seconds_of(durations: NDArray[np.timedelta64]) -> list[object]:
+    """Durations in seconds, each by exact arithmetic of integers; None for those that are missing."""
+    unit, n_units = np.datetime_data(durations.dtype)
     seconds, parts = _SECONDS[unit]
-    return int(duration.astype(np.int64)) * n_units * seconds / parts
+    counts = durations.astype(np.int64).tolist()
+    return [None if count == _NO_COUNT else count * n_units * seconds / parts for count in counts]
 
 
 def _text(value: Any) -> object:

@@ -82,6 +82,11 @@ def test_two_columns_of_one_name_are_refused():
         opened(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
 
 
+def test_a_type_that_arrow_does_not_know_is_refused_in_one_line():
+    with pytest.raises(ParameterError, match="a type that Arrow does not know; cast it, or drop it"):
+        opened(pl.DataFrame({"a": pl.Series([1], dtype=pl.Int128)}))
+
+
 def test_without_pyarrow_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'synthdp\[parquet\]'"):

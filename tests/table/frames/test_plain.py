@@ -31,6 +31,7 @@ SPANS = {
     "sparse durations": pd.Series(pd.arrays.SparseArray(pd.Series(DURATIONS[:3], dtype="timedelta64[us]"))),
     "intervals": pd.Series(pd.arrays.IntervalArray.from_tuples([(0, 1), (0.5, 2.0), None])),
     "intervals of moments": pd.Series(pd.interval_range(pd.Timestamp("2020-01-01"), periods=2)),
+    "zeros of either sign": pd.Series(pd.arrays.IntervalArray.from_tuples([(0.0, 1.0), (-0.0, 1.0), (0.0, 1.0)])),
     "cut": pd.Series(pd.cut([1, 5, 1], [0, 3, 9])),
     "categories of periods": pd.Series(pd.Categorical(pd.PeriodIndex(["2010-02", None, "2010-03"], freq="M"))),
     "objects": objects([pd.Period("2010Q1"), pd.Interval(0, 1), *DURATIONS, "2010-01-01", 5, np.timedelta64("NaT")]),
