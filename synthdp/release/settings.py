@@ -9,7 +9,7 @@ from synthdp.errors import ParameterError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.selection.mechanism import Mechanism
-from synthdp.table.frames.dtypes import dtypes_in, kinds_of
+from synthdp.table.frames.dtypes import as_mapping, dtypes_in, kinds_of
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -59,10 +59,10 @@ def settled_schema(
         raise ParameterError(f"{problem}; {way_out}")
     if schema is not None:
         return as_schema(schema), {}
-    if kinds == FROM_DTYPES:
+    kinds = as_mapping(kinds)
+    if isinstance(kinds, str) and kinds == FROM_DTYPES:
         public = {name: dtype for name, dtype in dtypes.items() if name != unit}
         return OpenSchema.from_kinds(kinds_of(public)), public
-    assert kinds is not None
     return OpenSchema.from_kinds(kinds), dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
 
 

@@ -284,6 +284,11 @@ def test_wrong_use_is_one_line_with_the_way_out(wrong, error, message):
     assert "\n" not in str(caught.value)
 
 
+def test_the_dtypes_of_a_frame_are_kinds():
+    data = pd.DataFrame({"it": CODES.astype("int8")})
+    assert released(data, data.dtypes).sample(2).dtypes["it"] in (np.dtype("int8"), pd.Int8Dtype())
+
+
 def test_the_column_of_persons_needs_no_kind():
     data = pd.DataFrame({"person": pd.Series([[n] for n in range(N_ROWS)]).map(str), "it": TEXTS})
     synthesis = released(data, unit="person", max_rows_per_unit=1)

@@ -67,6 +67,19 @@ def plain_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _plain_kind(str(name), kind) for name, kind in kinds.items()}
 
 
+def as_mapping(kinds: Any) -> Any:
+    """Kinds as a mapping if they are the dtypes of a data frame, or the schema of a table of Arrow; else themselves."""
+    if isinstance(kinds, pd.Series):
+        return kinds.to_dict()
+    if _origin(kinds) == "pyarrow":
+        return dict(zip(kinds.names, kinds.types, strict=True))
+    return kinds
+
+
+def _origin(thing: object) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
 def dtypes_in(kinds: Mapping[str, Any]) -> dict[str, Dtype]:
     """The dtypes that kinds name, types of Python and names of kinds aside."""
     labels = {str(name): _label(kind) for name, kind in kinds.items()}
@@ -104,10 +117,9 @@ def as_dtype(label: Any) -> Dtype:
     """A dtype of pandas or numpy for one of numpy, pandas, Arrow or polars; anything else as it is."""
     if isinstance(label, type) and issubclass(label, np.generic):
         return np.dtype(label)
-    origin = type(label).__module__.partition(".")[0]
-    if origin == "pyarrow":
+    if _origin(label) == "pyarrow":
         return pd.ArrowDtype(label)
-    if origin == "polars":
+    if _origin(label) == "polars":
         import polars  # it is there: the dtype came from it
 
         from synthdp.table.frames.containers import opened
@@ -117,16 +129,16 @@ def as_dtype(label: Any) -> Dtype:
 
 
 def _kind_of(name: str, dtype: Dtype) -> dict[str, Any]:
-    if (said := _said(dtype)) is None:
+    if (said := kind_said(dtype)) is None:
         way_out = 'convert the column, drop it, or give kinds and among them {column: "ignore"}'
         refuse(name, f"its dtype {dtype!s:.60} says no kind; {way_out}")
     return {"type": said} if isinstance(said, str) else said
 
 
-def _said(dtype: Dtype) -> str | dict[str, Any] | None:
+def kind_said(dtype: Dtype) -> str | dict[str, Any] | None:
     """The kind that a dtype says, as text or with what else a field can declare; None if it says none."""
     if isinstance(dtype, pd.CategoricalDtype):
-        inner = None if dtype.categories is None else _said(dtype.categories.dtype)
+        inner = None if dtype.categories is None else kind_said(dtype.categories.dtype)
         is_moment = inner == "datetime" or isinstance(inner, dict)
         return inner if is_moment else "categorical"
     if isinstance(dtype, pd.PeriodDtype):
@@ -134,7 +146,7 @@ def _said(dtype: Dtype) -> str | dict[str, Any] | None:
     if isinstance(dtype, pd.IntervalDtype | pd.StringDtype):
         return "categorical"
     if isinstance(dtype, pd.SparseDtype):
-        return _said(dtype.subtype)
+        return kind_said(dtype.subtype)
     if isinstance(dtype, pd.ArrowDtype):
         return _of_arrow(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):

@@ -43,8 +43,9 @@ def _released(dtype: Any, column: Column) -> Any:
         spans = {level: _interval(level, dtype) for level in levels}
         known = dict(sorted(((text, span) for text, span in spans.items() if span), key=lambda pair: pair[1]))
         return _levels_as(known, levels, ordered=True)
-    objects = {} if dtype.categories is None else {_text_of(each): each for each in dtype.categories}
-    return _levels_as(objects, levels, ordered=dtype.ordered)
+    categories = [] if dtype.categories is None else list(dtype.categories)
+    objects = dict(zip(_texts_of(categories), categories, strict=True))
+    return _levels_as(objects, levels, ordered=bool(dtype.ordered))
 
 
 def _levels_as(objects: Mapping[Any, Any], levels: list[str], *, ordered: bool) -> pd.CategoricalDtype:
@@ -58,13 +59,14 @@ def _levels_as(objects: Mapping[Any, Any], levels: list[str], *, ordered: bool) 
         levels = sorted(levels, key=lambda level: ranks.get(level, len(ranks)))
     categories = [objects.get(level, level) for level in levels]
     is_mixed = any(level not in objects for level in levels) and any(level in objects for level in levels)
-    return pd.CategoricalDtype(pd.Index(categories, dtype=object if is_mixed else None), ordered=ordered)
+    index = pd.Index(categories, dtype=object if is_mixed else None)
+    return pd.CategoricalDtype(index if index.is_unique else pd.Index(levels, dtype=object), ordered=ordered)
 
 
-def _text_of(category: object) -> str | None:
-    """The text that a category is read as."""
-    (plain,) = plain_column(pd.Series([category], dtype=object), "string")
-    return canonical_text(plain)
+def _texts_of(categories: list[Any]) -> list[str | None]:
+    """The texts that categories are read as."""
+    objects = np.fromiter(categories, dtype=object)
+    return list(map(canonical_text, plain_column(pd.Series(objects, dtype=object), "string")))
 
 
 def _interval(text: str, dtype: pd.IntervalDtype) -> pd.Interval | None:
@@ -119,7 +121,9 @@ def texts(values: pd.Series, dtype: Any) -> pd.Series:
 
 
 def _categories(values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
-    """Texts of levels as the categories that they stand for; intervals alone, without order, as intervals."""
-    positions = {_text_of(category): position for position, category in enumerate(dtype.categories)}
+    """Texts of levels as the categories that they stand for; NA where missing."""
+    categories = list(dtype.categories)
+    positions: dict[Any, int] = {text: position for position, text in enumerate(_texts_of(categories))}
+    positions |= {each: position for position, each in enumerate(categories) if isinstance(each, str)}
     codes = np.fromiter((positions.get(value, -1) for value in values), np.intp, len(values))
     return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))

@@ -5,7 +5,7 @@ from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
-from synthdp.table.frames.dtypes import plain_kinds
+from synthdp.table.frames.dtypes import as_mapping, plain_kinds
 from synthdp.table.schema.frictionless import SUPPORTED_TYPES
 from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_fields import derivable
@@ -37,6 +37,7 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     >>> schema_of_kinds({"job": "categorical", "note": "ignore"})["synthdp"]
     {'ignore': ['note']}
     """
+    kinds = as_mapping(kinds)
     if not isinstance(kinds, Mapping) or isinstance(kinds.get("fields"), list):
         way_out = "give a schema as the schema, not as kinds"
         raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')

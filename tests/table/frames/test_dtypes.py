@@ -110,6 +110,13 @@ def test_dtypes_of_polars_are_those_of_its_tables():
     assert dtypes_in(kinds)["a"] == pd.ArrowDtype(pa.int8())
 
 
+def test_all_dtypes_of_a_table_are_kinds():
+    frame = pd.DataFrame({"a": [1], "b": ["x"]})
+    arrow = pa.schema([("a", pa.int64()), ("b", pa.string())])
+    for kinds in (frame.dtypes, dict(frame.dtypes), arrow, {**frame.dtypes, "b": str}):
+        assert OpenSchema.from_kinds(kinds) == OpenSchema.from_kinds({"a": "integer", "b": "categorical"})
+
+
 def test_categories_are_never_taken_for_levels():
     """Most programs read them off the data."""
     schema = OpenSchema.from_kinds({"it": pd.CategoricalDtype(["SECRET", "a"])})

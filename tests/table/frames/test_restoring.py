@@ -87,6 +87,14 @@ def test_the_order_of_categories_that_have_none_tells_nothing():
         assert released(pd.CategoricalDtype(order), ["a", "b"]).categories.tolist() == ["a", "b"]
 
 
+def test_levels_that_could_be_one_category_are_their_texts():
+    """After the budget was spent nothing may fail."""
+    dtype = released(pd.CategoricalDtype(["a ", "b"], ordered=True), ["a", "b"], other="a ")
+    assert sorted(dtype.categories) == ["a", "a ", "b"]
+    frame = restored(pd.DataFrame({"x": ["a ", "a", "b"]}), {"x": dtype})
+    assert frame["x"].tolist() == ["a ", "a", "b"]
+
+
 def test_numbers_and_intervals_that_are_categories_are_such_again():
     numbers = released(pd.CategoricalDtype([30, 10, 20]), ["10", "30"])
     assert numbers.categories.tolist() == [10, 30]
