@@ -17,6 +17,7 @@ from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.reading import is_missing, objects_of, to_float
 from synthdp.table.files.headers import listed
 from synthdp.table.frames.containers import is_foreign, opened
+from synthdp.table.frames.plain import with_columns
 from synthdp.table.schema.schema import Schema
 
 _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'
@@ -124,7 +125,7 @@ def with_given(table: pd.DataFrame, frame: pd.DataFrame, schema: Schema, *, text
         if not text and values.dtype != table[name].dtype and values.dtype == np.float64:
             whole = values.dropna() == values.dropna().round()
             kept[name] = values.astype(table[name].dtype) if whole.all() else values
-    return table.assign(**{str(name): values.array for name, values in kept.items()})
+    return with_columns(table, {str(name): pd.Series(values.array, index=table.index) for name, values in kept.items()})
 
 
 def _typed(column: Column, values: pd.Series) -> pd.Series:

@@ -289,6 +289,14 @@ def test_the_dtypes_of_a_frame_are_kinds():
     assert released(data, data.dtypes).sample(2).dtypes["it"] in (np.dtype("int8"), pd.Int8Dtype())
 
 
+def test_a_column_may_have_any_name():
+    data = pd.DataFrame({"self": pd.cut(CODES, [-1, 1, 5]), "frame": TEXTS})
+    synthesis = released(data)
+    assert synthesis.sample(2).dtypes["self"] == "category"
+    assert synthesis.sample(given={"self": ["(1, 5]"]})["self"].tolist() == ["(1, 5]"]
+    assert data["self"].dtype == "category"
+
+
 def test_the_column_of_persons_needs_no_kind():
     data = pd.DataFrame({"person": pd.Series([[n] for n in range(N_ROWS)]).map(str), "it": TEXTS})
     synthesis = released(data, unit="person", max_rows_per_unit=1)

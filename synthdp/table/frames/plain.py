@@ -45,7 +45,15 @@ def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     own = {name: frame[name] for name in types}
     made = {name: plain_column(column, types[name]) for name, column in own.items()}
     changed = {name: column for name, column in made.items() if column is not own[name]}
-    return frame.assign(**changed) if changed else frame
+    return with_columns(frame, changed) if changed else frame
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """A table with some of its columns replaced; `pandas.DataFrame.assign` takes none that is called "self"."""
+    table = frame.copy(deep=False)
+    for name, column in columns.items():
+        table[name] = column
+    return table
 
 
 def plain_column(series: pd.Series, kind: str) -> pd.Series:

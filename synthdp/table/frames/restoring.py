@@ -15,7 +15,7 @@ from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.reading import canonical_text
 from synthdp.table.frames.arrow_types import arrow_column
-from synthdp.table.frames.plain import plain_column
+from synthdp.table.frames.plain import plain_column, with_columns
 from synthdp.table.frames.scalars import durations, moments, numbers
 
 
@@ -92,7 +92,7 @@ def _written_levels(column: CategoricalColumn) -> list[str]:
 
 def restored(frame: pd.DataFrame, dtypes: Mapping[str, Any]) -> pd.DataFrame:
     """A decoded table with dtypes as `released_dtypes` gives them; columns without one stay as they are."""
-    return frame.assign(**{name: _column(frame[name], dtype) for name, dtype in dtypes.items()})
+    return with_columns(frame, {name: _column(frame[name], dtype) for name, dtype in dtypes.items()})
 
 
 def _column(values: pd.Series, dtype: Any) -> pd.Series:
