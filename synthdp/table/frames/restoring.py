@@ -6,6 +6,7 @@ clipped to its ends. If it cannot hold a value at all (a missing one among numpy
 """
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,14 @@ def _released(dtype: Any, column: Column) -> Any:
 def _levels_as(objects: Mapping[Any, Any], levels: list[str], *, ordered: bool) -> pd.CategoricalDtype:
     """Levels as categories: the objects that their texts stand for, else the texts.
 
-    Ordered ones keep their order. Others have that of the schema, because in the order of a dtype may lie
-    who came first. What is no object of the dtype comes last.
+    Ordered ones keep their order. Others are in that of numbers, or of the schema, because in the order of
+    a dtype may lie who came first. What is no object of the dtype comes last.
     """
+    are_numbers = all(isinstance(each, Real) for each in objects.values())
+    if are_numbers and not ordered:
+        objects = dict(sorted(objects.items(), key=lambda pair: pair[1]))
     ranks = {text: rank for rank, text in enumerate(objects)}
-    if ordered:
+    if ordered or are_numbers:
         levels = sorted(levels, key=lambda level: ranks.get(level, len(ranks)))
     categories = [objects.get(level, level) for level in levels]
     is_mixed = any(level not in objects for level in levels) and any(level in objects for level in levels)
