@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from synthdp.domain import Domain
     from synthdp.errors import (
         BudgetExceededError,
+        CautionWarning,
         DataFileError,
         FitWarning,
         MissingExtraError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetExceededError",
+    "CautionWarning",
     "Clique",
     "DataFileError",
     "Domain",

@@ -37,5 +37,9 @@ class BudgetExceededError(PrivacyError):
     """An event would cost more than what is left of the privacy budget."""
 
 
-class FitWarning(UserWarning):
+class CautionWarning(UserWarning):
+    """Something that users should know of a release; it is among its cautions, and never of single records."""
+
+
+class FitWarning(CautionWarning):
     """A fit ended before it was as good as its engine makes them."""

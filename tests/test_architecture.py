@@ -32,7 +32,7 @@ THIRD_PARTY = {
     "synthdp": {"numpy"},
     "privacy": {"numpy"},
     "inference": {"numpy", "scipy", "networkx"},
-    "table": {"numpy", "pandas", "pyarrow", "faker"},
+    "table": {"numpy", "pandas", "pyarrow", "faker", "narwhals", "polars"},
     "selection": {"numpy", "scipy", "networkx"},
     "mechanisms": {"numpy", "scipy", "networkx"},
     "derivation": {"numpy"},

@@ -16,6 +16,7 @@ from synthdp.workload import Workload
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
+FRAMES = ROOT / "docs/frames.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 COMMANDS = ("run", "sample", "show", "schema draft", "schema check")
@@ -119,10 +120,21 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_pages
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[page for page in PAGES[1:] if page != ADDING]))
+@pytest.mark.parametrize("block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES)]))
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
     assert capsys.readouterr().out == "{'n_marginals': 13, 'columns_at_most': 2}\n"
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[FRAMES]))
+def test_a_data_frame_comes_back_as_its_page_says(block):
+    names = {}
+    exec(compile(block, FRAMES.name, "exec"), names)
+    assert names["synthetic"].dtypes.astype(str).to_dict() == names["dtypes"]
+    assert names["synthesis"].cautions == ()
 
 
 @needs_pages

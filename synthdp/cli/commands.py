@@ -16,7 +16,7 @@ from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
 from synthdp.inference.requests import most_rows
-from synthdp.release.certificate import cautions, fit_cautions
+from synthdp.release.certificate import fit_cautions, news
 from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
@@ -73,7 +73,7 @@ def run_command(options: argparse.Namespace) -> None:
                 synthesis.schema.save(options.save_schema, force=options.force)
             _write_sample(synthesis, options, status)
     _announce(synthesis, options)
-    _caution(_news(synthesis.certificate, options), options)
+    _caution(news(synthesis.certificate), options)
 
 
 def sample_command(options: argparse.Namespace) -> None:
@@ -241,12 +241,6 @@ def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
         stream.write(json.dumps(result) + "\n")
     elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
-
-
-def _news(certificate: Mapping[str, Any], options: argparse.Namespace) -> list[str]:
-    """The cautions, but for what follows from epsilon and delta: a person just typed them."""
-    known = cautions(epsilon=options.epsilon, delta=options.delta)
-    return [caution for caution in certificate["cautions"] if caution not in known]
 
 
 def _caution(found: Iterable[str], options: argparse.Namespace) -> None:

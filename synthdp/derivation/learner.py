@@ -76,7 +76,10 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     if "levels" in column.open_parts:
         closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
         nothing = closed.n_levels == 1
-        caution = f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}"
+        way_out = "declare levels that are public, or say by its type that it holds dates or numbers, or ignore it"
+        caution = (
+            f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}: {way_out}"
+        )
         return LearntColumn(column=closed, caution=caution if nothing else "")
     found: dict[str, Any] = {}
     decimals, exponent, caution = column.decimals, None, ""

@@ -220,14 +220,16 @@ def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> 
     point = int(density.starts[0])
     cell = int(first.cells_of(np.array([point]))[0])
     noise = BEYOND * look.stddev
-    if max(look.below, look.above) + noise <= CONSTANT * density.mass.sum():
+    if point in (first.starts[0], first.starts[-1] - 1) or (
+        max(look.below, look.above) + noise <= CONSTANT * density.mass.sum()
+    ):
         return density
-    goes_up = (look.above >= look.below or axis.has_low) and not axis.has_high
-    furthest = point if axis.largest is None else axis.largest if goes_up else -axis.largest
-    to = int(first.cells_of(np.array([furthest]))[0].clip(0, len(first.counts) - 1))
-    if goes_up:
+    furthest = 0 if axis.largest is None else axis.largest
+    if (look.above >= look.below and not axis.has_high) or axis.has_low or cell == 0:
+        to = int(first.cells_of(np.array([max(furthest, point)]))[0])
         stop = int(first.starts[min(max(to, cell + 1) + 1, len(first.counts))])
         return density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
+    to = int(first.cells_of(np.array([min(-furthest, point)]))[0])
     begin = int(first.starts[max(min(to, cell - 1), 0)])
     return density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
 

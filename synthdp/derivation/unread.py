@@ -37,6 +37,10 @@ _WAYS_OF_WRITING: Mapping[str, str] = {
     "datetime": "format, or type 'integer' for numbers of days or seconds",
 }
 
+_COUNTS_ARE_NO_DATES = (
+    "; counts of seconds since 1970 are no dates: convert them, in pandas by pandas.to_datetime(.., unit='s')"
+)
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +142,8 @@ def _ways(column: Column) -> str:
     if isinstance(column, CategoricalColumn):
         numbers = [_WAYS_OF_WRITING[column.type]] if column.type in ("integer", "number") else []
         return ", ".join(["constraints.enum", "synthdp.other", *numbers, "missingValues"])
-    return f"{_WAYS_OF_WRITING[str(column.field()['type'])]}, missingValues"
+    kind = str(column.field()["type"])
+    return f"{_WAYS_OF_WRITING[kind]}, missingValues" + (_COUNTS_ARE_NO_DATES if kind == "datetime" else "")
 
 
 def _counts(

@@ -38,6 +38,7 @@ def certificate_text(content: Mapping[str, Any]) -> str:
         questions = shortened_table(("measurement", "noise"), [_measurement_row(m) for m in content["measurements"]])
     else:
         facts += [("unit of privacy", content["unit_of_privacy"]), *_domain_facts(content)]
+        facts += [("kinds", content["kinds"])] if "kinds" in content else []
         details, tables = _accounted(content), _domain_table(content)
         events = [_event_row(event) for event in content["events"]]
         questions = shortened_table(("event", "what", "noise", "rho"), events)

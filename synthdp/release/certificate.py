@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from types import MappingProxyType
+from typing import Any
 
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
@@ -93,6 +94,12 @@ def cautions(*, epsilon: float, delta: float) -> list[str]:
     if delta > LARGE_DELTA:
         found.append(f"delta is above {LARGE_DELTA:g}: it should be far below 1 / (number of people)")
     return found
+
+
+def news(certificate: Mapping[str, Any]) -> list[str]:
+    """The cautions of a certificate, but for what follows from epsilon and delta: whoever set them knows."""
+    known = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
+    return [caution for caution in certificate.get("cautions", []) if caution not in known]
 
 
 def _shortest(number: float) -> str:

@@ -17,6 +17,8 @@ from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NumericColumn
 from synthdp.table.columns.reading import is_missing, objects_of
 from synthdp.table.files.headers import listed
+from synthdp.table.frames.containers import is_foreign, opened
+from synthdp.table.frames.plain import with_columns
 from synthdp.table.schema.schema import Schema
 
 _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'
@@ -71,6 +73,8 @@ def _as_frame(given: object) -> pd.DataFrame:
                     f"given: record {position} names other columns than record 0; name the same in all"
                 )
         return _of_columns({name: [row[name] for row in given] for name in names})
+    if is_foreign(given):
+        return opened(given, "given").frame
     raise ParameterError(f"given is a {type(given).__name__}; {_FORMS}")
 
 
@@ -130,7 +134,7 @@ def with_given(table: pd.DataFrame, frame: pd.DataFrame, schema: Schema, *, text
         if not text and values.dtype != table[name].dtype and values.dtype == np.float64:
             whole = values.dropna() == values.dropna().round()
             kept[name] = values.astype(table[name].dtype) if whole.all() else values
-    return table.assign(**{name: values.array for name, values in kept.items()})
+    return with_columns(table, {str(name): pd.Series(values.array, index=table.index) for name, values in kept.items()})
 
 
 def _typed(column: Column, values: pd.Series) -> pd.Series:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, final
 
 from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
@@ -41,8 +42,9 @@ from synthdp.workload import Workload
 class Release:
     """One run of a mechanism, with everything public settled before the records are there.
 
-    Parameters are those of `synthesize`; ``randomness`` is for tests, and anything but the
-    default makes the result say NOT PRIVATE.
+    Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate, as
+    plain JSON values; ``randomness`` is for tests, and anything but the default makes the result say
+    NOT PRIVATE.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Release:
         unit: str | None = None,
         max_rows_per_unit: int = 1,
         domain_share: float = DOMAIN_SHARE,
+        stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
     ) -> None:
         self._schema = as_schema(schema)
@@ -83,7 +86,7 @@ class Release:
             unit_column=unit,
             failure_delta=delta * domain_share if takes_thresholds(self._schema) else 0.0,
         )
-        self._randomness = randomness
+        self._stated, self._randomness = dict(stated), randomness
         self._found: dict[str, Column] = {}
         self._findings: list[str] = []
         self._check_questions()
@@ -212,4 +215,5 @@ class Release:
         facts = unfinished_facts() if schema is None else fit_facts(schema, self._engine, model, derived=learnt)
         learning = {"share_of_budget": self._domain_share, "derived": learnt, "open": still_open}
         domain = {"domain": learning} if opened else {}
-        return {"mechanism": mechanism_facts(self._mechanism), "workload": wanted} | domain | findings | facts
+        asked = {"mechanism": mechanism_facts(self._mechanism), "workload": wanted}
+        return self._stated | asked | domain | findings | facts

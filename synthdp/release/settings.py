@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.privacy.accounting import Accounting
@@ -11,6 +11,7 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.files.dialect import Dialect, properties_of
 from synthdp.table.files.json_files import load_json
+from synthdp.table.frames.dtypes import as_mapping, dtypes_in, kinds_of
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
@@ -39,6 +40,47 @@ def as_schema(
     if isinstance(declared, OpenSchema):
         return declared if dialect is None else schema_in(declared.to_dict(), dialect)
     return schema_in(declared if isinstance(declared, Mapping) else load_json(declared, "schema"), dialect)
+
+
+FROM_DTYPES = "dtypes"
+"""In place of kinds: the dtypes of the table say them."""
+
+Kinds: TypeAlias = Mapping[str, Any] | str | PathLike[str]
+
+
+def settled_schema(
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
+    kinds: Kinds | None,
+    dtypes: Mapping[str, Any] | None,
+    *,
+    unit: str | None,
+    dialect: str | Mapping[str, Any] | None = None,
+) -> tuple[OpenSchema, dict[str, Any]]:
+    """The schema of a table, and those of its dtypes that whoever gave it declares to be public.
+
+    Parameters
+    ----------
+    schema, kinds, unit, dialect
+        As in `synthesize`.
+    dtypes
+        The dtypes of the table; they are looked at if ``kinds`` says so, and not otherwise. None for a file.
+
+    Raises `ParameterError` unless one of the two is given; `SchemaError` if it contradicts itself.
+    """
+    if (schema is None) == (kinds is None):
+        problem = "neither schema nor kinds is given" if schema is None else "schema and kinds are both given"
+        way_out = f"give one of the two, for instance kinds={FROM_DTYPES!r} if the dtypes of the table are public"
+        raise ParameterError(f"{problem}; {way_out}")
+    if schema is not None:
+        return as_schema(schema, dialect=dialect), {}
+    kinds = as_mapping(kinds)
+    if isinstance(kinds, str) and kinds == FROM_DTYPES:
+        if dtypes is None:
+            raise ParameterError(f"kinds is {FROM_DTYPES!r}, but data is a file; name the kind of each column")
+        public = {name: dtype for name, dtype in dtypes.items() if name != unit}
+        return as_schema(OpenSchema.from_kinds(kinds_of(public)), dialect=dialect), public
+    declared = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
+    return declared, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
 
 
 def as_adjacency(adjacency: str | Adjacency) -> Adjacency:

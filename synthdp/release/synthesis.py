@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from synthdp.release.certificate import fit_cautions
 from synthdp.release.given_rows import given_codes, given_table, with_given
 from synthdp.release.registry import engine_named
 from synthdp.release.structure import structure_graph
+from synthdp.table.frames.form import PLAIN_FORM, TableForm
 from synthdp.table.records.codec import decode
 from synthdp.table.schema.schema import Schema, narrowed_schema
 
@@ -45,6 +46,8 @@ class Synthesis:
         The model that explains them; None fits one when it is needed.
     certificate
         What the release says about its guarantee, as plain JSON values.
+    form
+        What drawn tables look like: by default they are data frames of pandas with dtypes by the schema.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class Synthesis:
         measurements: Sequence[LinearMeasurement],
         model: Model | None,
         certificate: Mapping[str, Any],
+        form: TableForm = PLAIN_FORM,
     ) -> None:
         self._schema = schema
         self._measurements = tuple(measurements)
         self._fitted = model
         self._certificate = dict(certificate)
+        self._form = form
 
     @property
     def schema(self) -> Schema:
@@ -76,6 +81,11 @@ class Synthesis:
         known = self._certificate.get("cautions", [])
         late = [caution for caution in fit_cautions(self.fitted) if caution not in known]
         return self._certificate | ({"cautions": [*known, *late]} if late else {})
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What users should know of the release: columns of which little was read or found, fits that fell short."""
+        return tuple(self.certificate.get("cautions", ()))
 
     @cached_property
     def model(self) -> Model:
@@ -96,8 +106,8 @@ class Synthesis:
         seed: int | None = None,
         text: bool = False,
         where: Mapping[str, object] | None = None,
-        given: pd.DataFrame | pd.Series | Mapping[str, Sequence[object]] | Sequence[Mapping[str, object]] | None = None,
-    ) -> pd.DataFrame:
+        given: Any = None,
+    ) -> Any:
         """Draw a synthetic table, a slice of it, or complete partial records.
 
         Parameters
@@ -114,14 +124,22 @@ class Synthesis:
             reads values of a table, so 1 is the level "1"; None is "missing". Where a limit cuts a
             bin, what lies inside is drawn as often as it weighs by the bin's shape.
         given
-            Complete these records: some of the columns, as a table, one column as a Series, a dict
-            of lists or a list of dicts. What it holds is used as it is and is not protected, so it
-            must not be sensitive. A value that the schema does not know is refused, unless its
-            column has an ``other`` level: then the rest is drawn as for ``other``, and the value stays.
+            Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
+            one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
+            as it is and is not protected, so it must not be sensitive. A value that the schema does not
+            know is refused, unless its column has an ``other`` level: then the rest is drawn as for
+            ``other``, and the value stays.
             With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
 
         Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
         their ``start``, and the same seed gives the same fakes.
+
+        Returns
+        -------
+        pandas.DataFrame, or the kind of table that was given to `synthesize`
+            With an index from 0. Its dtypes follow from the schema, or are those that were declared
+            public by ``kinds``; columns of ``given`` keep their own. A loaded synthesis gives data frames of
+            pandas with dtypes by the schema.
 
         Raises
         ------
@@ -155,7 +173,8 @@ class Synthesis:
         table = decode(codes, schema, np.random.default_rng(decoding), text=text)
         table = table if frame is None else with_given(table, frame, schema, text=text)
         stated = {} if frame is None else {name: frame[name] for name in schema.generated.names if name in frame}
-        return schema.generated.completed(table, seed=generating, stated=stated, text=text)
+        table = schema.generated.completed(table, seed=generating, stated=stated, text=text)
+        return self._form.filled(table, text=text, kept=() if frame is None else frame.columns)
 
     def _completed(
         self, given: Mapping[str, NDArray[np.integer]], wanted: Mapping[str, NDArray[np.float64]], seed: int
@@ -271,6 +290,16 @@ class Synthesis:
     def fitted(self) -> Model | None:
         """The model if there is one already."""
         return self._fitted or self.__dict__.get("model")
+
+    def in_form(self, form: TableForm) -> Self:
+        """The same release, with tables drawn in some form."""
+        return type(self)(
+            schema=self._schema,
+            measurements=self._measurements,
+            model=self.fitted,
+            certificate=self._certificate,
+            form=form,
+        )
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"

@@ -1,5 +1,6 @@
 """The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from os import PathLike
@@ -7,29 +8,37 @@ from typing import Any
 
 import pandas as pd
 
-from synthdp.errors import ParameterError
+from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.certificate import news
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
-from synthdp.release.settings import DOMAIN_SHARE, as_schema, checked_rows
+from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.files.tables import open_table
+from synthdp.table.frames.containers import PANDAS, opened
+from synthdp.table.frames.form import TableForm
+from synthdp.table.frames.restoring import released_dtypes
 from synthdp.table.records.loading import held_frame, held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
+DTYPES_ARE_PUBLIC = "dtypes of the table, which were taken to be public knowledge"
+"""What a certificate says of kinds that are dtypes."""
+
 
 @forgetful
 def synthesize(
-    data: pd.DataFrame | str | PathLike[str],
-    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str],
+    data: Any,
+    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None = None,
     *,
+    kinds: Kinds | None = None,
     epsilon: float,
     delta: float,
     dialect: str | Mapping[str, Any] | None = None,
@@ -53,12 +62,17 @@ def synthesize(
     Parameters
     ----------
     data
-        The sensitive table: a data frame, or the path of a file (CSV, Parquet, Excel; by its ending). A file is
-        read value by value; of a frame the data types may have been chosen in view of all rows.
+        The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), a `pandas.DataFrame`, a
+        `polars.DataFrame`, a `pyarrow.Table`, or of another library of tables in memory that narwhals knows. An
+        index is never read. A file is read value by value; of a table in memory the data types may have been
+        chosen in view of all rows.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
-        it leaves open (``"derive"``, see ``docs/schema.md``; `OpenSchema.from_kinds` leaves open all but
-        names and kinds) is derived within the same budget.
+        it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same budget.
+    kinds
+        In place of a schema: the kind of each column, as `OpenSchema.from_kinds` reads it; all else is
+        derived. ``"dtypes"`` takes the table's dtypes for public knowledge and reads kinds off them, and
+        the certificate says so; what is drawn has the same dtypes. See ``docs/frames.md``.
     epsilon, delta
         The guarantee: epsilon above 0; delta above 0 and far below 1 / (number of records).
     dialect
@@ -97,15 +111,25 @@ def synthesize(
         Called with what was released so far if the run fails or is interrupted after
         something was paid for; save it, or the budget is lost.
 
+    Warns
+    -----
+    CautionWarning
+        Once for each thing that users should know of the result, such as a column of which little could be
+        read; they are on `Synthesis.cautions`, too. A filter that makes errors of them is obeyed last: then
+        ``rescue`` gets the result.
+
     Raises
     ------
     DataFileError
         If the file cannot be read, or is not what its ending and dialect say.
+    MissingExtraError
+        If another library is needed to read the table.
     SchemaError
         If the schema contradicts itself or the table's columns.
     ParameterError
-        If another argument is out of range.
+        If the data are no such table, or another argument is out of range.
 
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
     >>> levels = {"enum": ["no", "yes"], "required": True}
     >>> schema = {"fields": [{"name": "smoker", "type": "string", "constraints": levels}]}
@@ -113,12 +137,13 @@ def synthesize(
     >>> synthesis.sample(5, seed=1).shape, synthesis.certificate["guarantee"]
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
-    if not isinstance(data, pd.DataFrame | str | PathLike):
-        raise ParameterError(f"data is a {type(data).__name__}; give a pandas.DataFrame, or the path of a table")
     max_rows = checked_rows(unit, max_rows_per_unit)
-    public = as_schema(schema, dialect=dialect)
-    with nullcontext(data) if isinstance(data, pd.DataFrame) else open_table(data, public.dialect) as table:
-        public = public.reordered(table.columns if isinstance(table, pd.DataFrame) else table.names, unit=unit)
+    table = None if isinstance(data, str | PathLike) else opened(data)
+    dtypes = None if table is None else table.dtypes
+    declared, public_dtypes = settled_schema(schema, kinds, dtypes, unit=unit, dialect=dialect)
+    with open_table(data, declared.dialect) if table is None else nullcontext(table.frame) as source:
+        header = source.columns if isinstance(source, pd.DataFrame) else source.names
+        public = declared.reordered(header, unit=unit)
         run = Release(
             schema=public,
             epsilon=epsilon,
@@ -132,7 +157,25 @@ def synthesize(
             unit=unit,
             max_rows_per_unit=max_rows,
             domain_share=domain_share,
+            stated={"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {},
         )
-        hold = held_frame if isinstance(table, pd.DataFrame) else held_rows
-        rows = hold(table, public, unit=unit, max_rows=max_rows)
-    return run.of(rows, report=report, rescue=rescue)
+        hold = held_frame if isinstance(source, pd.DataFrame) else held_rows
+        rows = hold(source, public, unit=unit, max_rows=max_rows)
+    found = run.of(rows, report=report, rescue=rescue)
+    container = table.container if table else PANDAS
+    synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
+    _warn(synthesis, rescue)
+    return synthesis
+
+
+def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], object] | None) -> None:
+    """Warn whoever called `synthesize` of each caution once; what a fit says of itself, it has said."""
+    said = synthesis.fitted.status.caution if synthesis.fitted is not None else ""
+    try:
+        for caution in dict.fromkeys(news(synthesis.certificate)):
+            if caution != said:
+                warnings.warn(caution, CautionWarning, stacklevel=4)
+    except CautionWarning:  # by a filter; the budget is spent
+        if rescue is not None:
+            rescue(synthesis)
+        raise

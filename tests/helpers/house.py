@@ -22,7 +22,7 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("files", "columns"), ("generated",), ("schema",), ("records",)),
+    "table": (("files", "columns"), ("frames", "generated"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "inference": (

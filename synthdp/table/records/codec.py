@@ -13,6 +13,7 @@ from synthdp.errors import ParameterError
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.columns.date_parts import PartColumn, part_name
 from synthdp.table.columns.dates import DateColumn
+from synthdp.table.frames.plain import plain
 from synthdp.table.schema.schema import Schema
 
 Codes = NDArray[np.integer[Any]]
@@ -96,7 +97,7 @@ def encode(frame: pd.DataFrame, schema: Schema) -> CodedTable:
     [3, 3, 0, 10, 10]
     """
     schema.check_header(frame.columns)
-    return CodedTable(schema.domain, tuple(_encoded(frame, schema)))
+    return CodedTable(schema.domain, tuple(_encoded(plain(frame, schema.types), schema)))
 
 
 def _encoded(frame: pd.DataFrame, schema: Schema) -> Iterator[NDArray[Any]]:

@@ -12,6 +12,7 @@ from synthdp.errors import ParameterError, PrivacyError
 from synthdp.grid import Grid
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
+from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.codec import CodedTable, encode
 from synthdp.table.records.held_columns import Frequencies, HeldColumn, held_column
 from synthdp.table.records.unit_rows import UnitRows
@@ -203,7 +204,7 @@ class HeldTableReader:
         if self._closed is not None:
             self._parts.append(encode(frame[list(self._closed.table_names)], self._closed))
         for name, column in self._open.items():
-            column.add(frame[name])
+            column.add(plain_column(frame[name], column.column.type))
 
     def finish(self) -> HeldTable:
         """The table of all rows that were taken, or of those kept of each person. Call it once."""

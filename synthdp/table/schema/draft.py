@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.table.files.table_file import TableFile
+from synthdp.table.frames.dtypes import kind_said
 
 NOTE = (
     "Fill in every empty list of levels and every null from public knowledge: a code book, a law, common sense. "
@@ -67,16 +68,12 @@ def _field(name: Any, kind: str | None) -> dict[str, Any]:
     constraints: dict[str, Any] = {"required": False}
     if kind == "string":
         constraints["enum"] = []
-    elif kind in ("integer", "number", "datetime"):
+    elif kind in ("integer", "number", "date", "datetime"):
         constraints |= {"minimum": None, "maximum": None}
     return {"name": str(name), "type": kind, "constraints": constraints}
 
 
 def _type_of(dtype: Any) -> str:
-    if pd.api.types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
-        return "boolean"
-    if pd.api.types.is_integer_dtype(dtype):
-        return "integer"
-    if pd.api.types.is_float_dtype(dtype):
-        return "number"
-    return "datetime" if pd.api.types.is_datetime64_any_dtype(dtype) else "string"
+    said = kind_said(dtype)
+    kind = said["type"] if isinstance(said, dict) else said
+    return "string" if kind in (None, "categorical") else str(kind)

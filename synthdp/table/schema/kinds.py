@@ -5,6 +5,7 @@ from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
+from synthdp.table.frames.dtypes import as_mapping, plain_kinds
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
 from synthdp.table.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES, SUPPORTED_TYPES
 from synthdp.table.schema.keys import check_field_keys
@@ -25,7 +26,7 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     kinds
         For each column its kind, or an object with the kind as ``type`` and anything else that a
         field can declare; levels that are an empty list count as not declared. `IGNORE` in place
-        of a kind: the column is left out.
+        of a kind: the column is left out. A dtype, or a type of Python, says its kind; see `kinds_of`.
 
     Raises
     ------
@@ -37,11 +38,13 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     >>> schema_of_kinds({"job": "categorical", "note": "ignore"})["synthdp"]
     {'ignore': ['note']}
     """
+    kinds = as_mapping(kinds)
     if not isinstance(kinds, Mapping) or isinstance(kinds.get("fields"), list):
         way_out = "give a schema as the schema, not as kinds"
         raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')
     if not kinds:
         raise SchemaError('kinds: no column is named; list at least one column with its kind, {"age": "integer"}')
+    kinds = plain_kinds(kinds)
     ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
     if len(ignored) == len(kinds):
         raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")

@@ -83,7 +83,7 @@ class OpenSchema:
         fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
         if not isinstance(fields, Sequence) or isinstance(fields, str):
             if are_kinds(mapping):
-                way_out = "give it as kinds, not as the schema (in Python: OpenSchema.from_kinds)"
+                way_out = "give it as kinds, not as the schema (in Python: kinds=)"
                 raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
             return cls.of(Schema.from_dict(mapping))
         ignored, whole = without_ignored(mapping)
@@ -116,7 +116,8 @@ class OpenSchema:
             For each column a field type, ``"categorical"``, ``"ignore"`` for a column to leave out,
             ``"id"`` or a kind of fakes for one that is generated, or an object with the kind as
             ``type`` and anything else that a field can declare; or the path of a JSON file in UTF-8
-            with that.
+            with that. In place of a kind a dtype of pandas, polars or Arrow, or a type such as
+            ``int``, says what it holds.
 
         Raises
         ------

@@ -155,6 +155,11 @@ class Schema:
         return self.generated.header(column.name for column in self.table_columns)
 
     @cached_property
+    def types(self) -> dict[str, str]:
+        """The field type of each of a table's columns."""
+        return {column.name: column.field()["type"] for column in self.table_columns}
+
+    @cached_property
     def domain(self) -> Domain:
         """Names and numbers of level codes."""
         return Domain(self.names, tuple(column.size for column in self.columns))
