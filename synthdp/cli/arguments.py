@@ -211,6 +211,13 @@ def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="log to stderr what is going on and what is charged, public facts only; -vv: every step",
+    )
 
 
 def _add_show(commands: "argparse._SubParsersAction[_Parser]") -> None:

@@ -5,22 +5,24 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from logging import INFO
 from typing import Any, BinaryIO
 
 import pandas as pd
 
+from synthdp.cli.log_lines import progress_on
 from synthdp.cli.rescue import rescuing
 from synthdp.cli.signals import undisturbed_end
-from synthdp.cli.status_line import StatusLine
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.describe import describe
 from synthdp.explain.schema_check import describe_check
 from synthdp.inference.requests import most_rows
-from synthdp.release.certificate import cautions, fit_cautions
+from synthdp.release.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
+from synthdp.reporting import Report, log, logged
 from synthdp.table.files.formats import STANDARD_STREAM, file_format, import_pyarrow, is_text
 from synthdp.table.files.json_files import json_text, load_json, parse_json, write_json
 from synthdp.table.files.table_file import open_table
@@ -36,9 +38,6 @@ CERTIFICATE_ENDING = ".privacy.json"
 MAX_ROWS = 10**12
 """More records than this in a table are a slip of the finger."""
 
-MAX_DEFAULT_ROWS = 10**8
-"""If the noisy number of records is above this, most likely the noise is: it is not used unasked."""
-
 
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
@@ -47,11 +46,12 @@ def run_command(options: argparse.Namespace) -> None:
     _check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
     schema = OpenSchema.load(options.schema) if options.schema else OpenSchema.load_kinds(options.kinds)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
-    with StatusLine(sys.stderr) as status, open_table(options.input) as table:
+    with progress_on(sys.stderr, verbosity=options.verbose) as status, open_table(options.input) as table:
         schema = schema.reordered(table.names, unit=unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         _check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         release = _release(schema, options, max_rows)
+        log(INFO, "reading")  # and not how far: steps are as many as the records make them
         rows = held_rows(
             table,
             schema,
@@ -70,7 +70,7 @@ def run_command(options: argparse.Namespace) -> None:
                 synthesis.schema.save(options.save_schema, force=options.force)
             _write_sample(synthesis, options, status)
     _announce(synthesis, options)
-    _caution(_news(synthesis.certificate, options), options)
+    _caution(synthesis.certificate["cautions"], options)
 
 
 def sample_command(options: argparse.Namespace) -> None:
@@ -81,7 +81,7 @@ def sample_command(options: argparse.Namespace) -> None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
     where, given = _conditions(options.where), _given(options.given)
     synthesis = load(options.model)
-    with StatusLine(sys.stderr) as status:
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
         _write_sample(synthesis, options, status, where=where, given=given)
     _announce(synthesis, options)
     _caution(fit_cautions(synthesis.fitted), options)
@@ -168,22 +168,23 @@ def _given(path: str | None) -> pd.DataFrame | None:
 def _write_sample(
     synthesis: Synthesis,
     options: argparse.Namespace,
-    status: StatusLine,
+    status: Report,
     *,
     where: Any = None,
     given: pd.DataFrame | None = None,
 ) -> None:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
-    status("sampling", 0, 2)
-    if options.rows is None and given is None and synthesis.model.total > MAX_DEFAULT_ROWS:
-        raise ParameterError("so little budget leaves the number of rows unknown; say how many you want with --rows")
+    report = logged(status)
+    report("sampling", 0, 2)
+    if options.rows is None and given is None and not synthesis.knows_rows:
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows you want with --rows")
     try:
         frame = synthesis.sample(
             options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
         )
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
-    status("writing", 1, 2)
+    report("writing", 1, 2)
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force)
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
@@ -274,12 +275,6 @@ def _announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
         stream.write(json.dumps(result) + "\n")
     elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
-
-
-def _news(certificate: Mapping[str, Any], options: argparse.Namespace) -> list[str]:
-    """The cautions, but for what follows from epsilon and delta: a person just typed them."""
-    known = cautions(epsilon=options.epsilon, delta=options.delta)
-    return [caution for caution in certificate["cautions"] if caution not in known]
 
 
 def _caution(found: Iterable[str], options: argparse.Namespace) -> None:

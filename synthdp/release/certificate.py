@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from math import floor, log10
 from types import MappingProxyType
 
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
+from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
@@ -21,15 +23,24 @@ NOT_COVERED = (
     "anything the schema declares: declared levels and bounds are taken to be public knowledge",
     "other releases about the same people: their losses add up unless they share one budget",
 )
+UNKNOWN_ROWS = (
+    "noise hides how many records there are, and most of what is in them: the budget is too small, or they are too few"
+)
 _MANY_RECORDS = "people with more than one record: the guarantee is for one record"
 
 LARGE_EPSILON = 10.0
-LARGE_DELTA = 1e-4
-"""Beyond these a certificate warns its reader; both are common advice [NIST SP 800-226]."""
+LARGE_DELTA, LARGE_DELTA_SHARE = 1e-4, 0.1
+"""Beyond these a certificate warns its reader, of delta also beyond that share of 1 / (number of people); all are
+common advice [NIST SP 800-226]."""
 
 
 def privacy_certificate(
-    *, ledger: PrivacyLedger, randomness: Randomness, release: Mapping[str, object], findings: Sequence[str] = ()
+    *,
+    ledger: PrivacyLedger,
+    randomness: Randomness,
+    release: Mapping[str, object],
+    findings: Sequence[str] = (),
+    n_rows: float | None = None,
 ) -> dict[str, object]:
     """The privacy statement of a release, as plain JSON values.
 
@@ -44,7 +55,10 @@ def privacy_certificate(
         kernel states.
     findings
         Further cautions, from released values.
+    n_rows
+        Number of records, by the noisy counts; None if they do not tell.
     """
+    n_units = None if n_rows is None else n_rows / ledger.unit.max_rows
     statement = {
         "guarantee": (
             f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
@@ -57,7 +71,7 @@ def privacy_certificate(
         "adjacency": ledger.unit.adjacency.value,
         "unit_of_privacy": ledger.unit.description,
         "max_rows_per_unit": ledger.unit.max_rows,
-        "cautions": [*cautions(epsilon=ledger.epsilon, delta=ledger.delta), *findings],
+        "cautions": [*cautions(epsilon=ledger.epsilon, delta=ledger.delta, n_units=n_units), *findings],
         "accounting": {
             "currency": ledger.accounting.value,
             "theorem": ledger.accounting.theorem,
@@ -85,13 +99,31 @@ def _mechanisms(ledger: PrivacyLedger) -> str:
     return GAUSSIAN + others
 
 
-def cautions(*, epsilon: float, delta: float) -> list[str]:
-    """What a reader should know about a weak guarantee; it depends on the parameters only."""
+def cautions(*, epsilon: float, delta: float, n_units: float | None = None) -> list[str]:
+    """What a reader should know about a weak guarantee.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee.
+    n_units
+        Number of persons, or of records if each is protected by itself, by noisy counts: at least so many, where a
+        person may have several records. None if it is unknown.
+    """
     found = []
     if epsilon > LARGE_EPSILON:
-        found.append(f"epsilon is above {LARGE_EPSILON:g}: this protects against little")
-    if delta > LARGE_DELTA:
-        found.append(f"delta is above {LARGE_DELTA:g}: it should be far below 1 / (number of people)")
+        found.append(f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little")
+    if n_units is not None and delta * n_units > LARGE_DELTA_SHARE:
+        most = 10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_units))
+        found.append(
+            f"delta is {_shortest(delta)}, above 1 / (10 x number of people), of whom there are about "
+            f"{max(round(n_units), 1):,} or more: the guarantee would allow for somebody's record to be published; "
+            f"give {most:.0e} or less"
+        )
+    elif delta > LARGE_DELTA:
+        found.append(
+            f"delta is {_shortest(delta)}, above {LARGE_DELTA:g}: it should be far below 1 / (number of people)"
+        )
     return found
 
 
@@ -135,6 +167,11 @@ def fit_cautions(model: Model | None) -> list[str]:
     if model is None:
         return []
     return [*([model.status.caution] if model.status.caution else []), *model.cautions]
+
+
+def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
+    """What users should know of a number of records that noise hides."""
+    return [UNKNOWN_ROWS] if measurements and clear_total(measurements) is None else []
 
 
 def unfinished_facts() -> dict[str, object]:
