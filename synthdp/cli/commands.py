@@ -15,7 +15,6 @@ from synthdp.cli.rescue import rescuing
 from synthdp.cli.signals import undisturbed_end
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.describe import describe
-from synthdp.explain.schema_check import describe_check
 from synthdp.inference.requests import most_rows
 from synthdp.release.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.forgetting import forgetful
@@ -35,9 +34,6 @@ from synthdp.table.schema.open_schema import OpenSchema
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
 
-MAX_ROWS = 10**12
-"""More records than this in a table are a slip of the finger."""
-
 
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
@@ -49,7 +45,7 @@ def run_command(options: argparse.Namespace) -> None:
     with progress_on(sys.stderr, verbosity=options.verbose) as status, open_table(options.input) as table:
         schema = schema.reordered(table.names, unit=unit)
         # What its columns can take is not all known yet; a byte for each is the least.
-        _check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
+        check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         release = _release(schema, options, max_rows)
         log(INFO, "reading")  # and not how far: steps are as many as the records make them
         rows = held_rows(
@@ -90,7 +86,7 @@ def sample_command(options: argparse.Namespace) -> None:
 def show_command(options: argparse.Namespace) -> None:
     """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
     content, text = describe(options.file)
-    _print(json_text(content) if options.json else text + "\n")
+    print_text(json_text(content) if options.json else text + "\n")
 
 
 def draft_command(options: argparse.Namespace) -> None:
@@ -102,21 +98,6 @@ def draft_command(options: argparse.Namespace) -> None:
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {note}\n")
-
-
-def check_command(options: argparse.Namespace) -> None:
-    """``synthdp schema check``: opens nothing but the schema."""
-    _check_rows(options.rows, least=1, most=MAX_ROWS)
-    content, text = describe_check(
-        options.schema,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        rows=options.rows,
-        unit=options.unit,
-        max_rows_per_unit=checked_rows(options.unit, options.max_rows_per_unit),
-        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
-    )
-    _print(json_text(content) if options.json else text + "\n")
 
 
 def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> Release:
@@ -209,7 +190,7 @@ def _flush(stream: BinaryIO) -> None:
     os.fsync(stream.fileno())
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
     """Write to standard output and notice if that fails."""
     try:
         sys.stdout.write(text)
@@ -222,7 +203,7 @@ def _print(text: str) -> None:
 
 def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
     """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
-    _check_rows(options.rows, least=0, most=most_rows([2]))
+    check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     file_format(options.output)
@@ -238,7 +219,8 @@ def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save
         check_writable(output, force=options.force)
 
 
-def _check_rows(rows: int | None, *, least: int, most: int) -> None:
+def check_rows(rows: int | None, *, least: int, most: int) -> None:
+    """Refuse a number of rows that cannot be meant."""
     if rows is not None and not least <= rows <= most:
         raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {most}")
 

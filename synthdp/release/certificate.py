@@ -58,7 +58,7 @@ def privacy_certificate(
     n_rows
         Number of records, by the noisy counts; None if they do not tell.
     """
-    n_units = None if n_rows is None else n_rows / ledger.unit.max_rows
+    weak = cautions(epsilon=ledger.epsilon, delta=ledger.delta, n_rows=n_rows, max_rows=ledger.unit.max_rows)
     statement = {
         "guarantee": (
             f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
@@ -71,7 +71,7 @@ def privacy_certificate(
         "adjacency": ledger.unit.adjacency.value,
         "unit_of_privacy": ledger.unit.description,
         "max_rows_per_unit": ledger.unit.max_rows,
-        "cautions": [*cautions(epsilon=ledger.epsilon, delta=ledger.delta, n_units=n_units), *findings],
+        "cautions": [*weak, *findings],
         "accounting": {
             "currency": ledger.accounting.value,
             "theorem": ledger.accounting.theorem,
@@ -99,32 +99,42 @@ def _mechanisms(ledger: PrivacyLedger) -> str:
     return GAUSSIAN + others
 
 
-def cautions(*, epsilon: float, delta: float, n_units: float | None = None) -> list[str]:
+def cautions(*, epsilon: float, delta: float, n_rows: float | None = None, max_rows: int = 1) -> list[str]:
     """What a reader should know about a weak guarantee.
 
     Parameters
     ----------
     epsilon, delta
         The guarantee.
-    n_units
-        Number of persons, or of records if each is protected by itself, by noisy counts: at least so many, where a
-        person may have several records. None if it is unknown.
+    n_rows
+        Number of records, by noisy counts; None if it is unknown.
+    max_rows
+        Most records of a person: there are at least ``n_rows / max_rows`` people.
     """
     found = []
     if epsilon > LARGE_EPSILON:
         found.append(f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little")
-    if n_units is not None and delta * n_units > LARGE_DELTA_SHARE:
-        most = 10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_units))
+    n_people = None if n_rows is None else n_rows / max_rows
+    if n_people is not None and delta * n_people > LARGE_DELTA_SHARE:
+        number = f"{'at least ' if max_rows > 1 else ''}about {max(round(n_people), 1):,}"
         found.append(
-            f"delta is {_shortest(delta)}, above 1 / (10 x number of people), of whom there are about "
-            f"{max(round(n_units), 1):,} or more: the guarantee would allow for somebody's record to be published; "
-            f"give {most:.0e} or less"
+            f"delta is {_shortest(delta)}, above 1 / (10 x number of people), who are {number}: this would allow for "
+            f"publishing somebody's whole record; give {advised_delta(n_people):.0e} or less"
         )
     elif delta > LARGE_DELTA:
         found.append(
             f"delta is {_shortest(delta)}, above {LARGE_DELTA:g}: it should be far below 1 / (number of people)"
         )
     return found
+
+
+def advised_delta(n_people: float) -> float:
+    """A delta for so many people: a power of ten, between a thousandth and a hundredth of 1 / n.
+
+    >>> advised_delta(50_000)
+    1e-07
+    """
+    return float(10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_people)))
 
 
 def _shortest(number: float) -> str:

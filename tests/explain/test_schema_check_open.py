@@ -68,7 +68,7 @@ def asked_of(event):
 
 
 def check(path, *options):
-    return invoke("schema", "check", path, *options)
+    return invoke("schema", "check", path, "--all", *options)
 
 
 @pytest.fixture
