@@ -31,7 +31,7 @@ def certificate_text(content: Mapping[str, Any]) -> str:
 
     Raises
     ------
-    LookupError, TypeError, ValueError, AttributeError
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
     facts = [("guarantee", content["guarantee"])]

@@ -32,6 +32,9 @@ DEPENDENCE = 0.14
 MAX_COLUMNS = 25
 """Of more columns a plan is made for so many, evenly spaced, with their part of the budget: the whole takes long."""
 
+MOST_SIGNAL = 1e7
+"""Of rows over the noise on a count, where errors are below 0.1 %: a plan for more takes small shares for nothing."""
+
 GUESSED_LEVELS = 32
 """Of a column whose levels are to be learnt, unless it may have fewer: a usual number of codes and names."""
 
@@ -73,6 +76,7 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
     unit
         What is protected as one.
     """
+    rho = min(rho, Fraction(unit.marginal_l2_squared * (MOST_SIGNAL / rows) ** 2 / 2))
     n_pairs, look = len(_pairs(domain)), rho * Fraction(Auto.look_share)
     sees = n_pairs > 0 and noise_of_look(n_pairs, rho=look, unit=unit) <= Auto.clarity * rows
     first = rho * Fraction(Auto.one_way_share) if sees else rho

@@ -57,7 +57,7 @@ def best_true_positives(
 
 def _allowed(epsilon: float, delta: float, wrong: float) -> float:
     """The best true positive rate under (epsilon, delta)."""
-    return min(exp(min(epsilon, 700.0)) * wrong + delta, 1.0 - exp(-epsilon) * (1.0 - delta - wrong))
+    return min(exp(min(epsilon, 700.0)) * wrong + delta, 1.0 - exp(min(-epsilon, 700.0)) * (1.0 - delta - wrong))
 
 
 def _zcdp_pairs(rho: float) -> list[tuple[float, float]]:

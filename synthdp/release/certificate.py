@@ -129,12 +129,12 @@ def cautions(*, epsilon: float, delta: float, n_rows: float | None = None, max_r
 
 
 def advised_delta(n_people: float) -> float:
-    """A delta for so many people: a power of ten, between a thousandth and a hundredth of 1 / n.
+    """A delta for so many people: a power of ten, between a thousandth and a hundredth of 1 / n, or 1e-4 for few.
 
     >>> advised_delta(50_000)
     1e-07
     """
-    return float(10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_people)))
+    return min(float(10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_people))), LARGE_DELTA)
 
 
 def _shortest(number: float) -> str:

@@ -1,6 +1,7 @@
 """`synthdp plan`: what budgets give, what a wanted accuracy needs, from public facts only."""
 
 import json
+import re
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
@@ -62,6 +63,14 @@ def test_more_budget_more_rows_and_fewer_levels_are_better():
     assert accuracy(1.0, sizes=SIZES | {"d": 6}).pairs < accuracy(1.0).pairs
 
 
+def test_budgets_beyond_all_use_are_no_worse():
+    sizes = {f"c{i}": size for i, size in enumerate((9, 25, 251, 8, 3, 19, 36))}
+    ladder = [accuracy(epsilon, rows=10**8, sizes=sizes) for epsilon in (1.0, 100.0, 1e4, 1e9)]
+    for worse, better in pairwise(ladder):
+        assert better.pairs <= worse.pairs < 1e-3
+        assert better.columns <= worse.columns
+
+
 def test_columns_of_many_records_are_as_noisy_as_the_formula_says():
     """Two levels of 2/3 and 1/3 count as almost two; all of the budget is on the one column."""
     rho, rows = Fraction(1, 100), 10**6
@@ -86,7 +95,7 @@ def test_only_columns_where_noise_would_hide_all_else():
 def test_many_columns_are_planned_for_by_some_of_them():
     n = MAX_COLUMNS
     few, all_ = ({f"c{i}": 4 for i in range(k)} for k in (n, 3 * n))
-    assert accuracy(1.0, sizes=few).pairs < accuracy(1.0, sizes=all_).pairs < 3 * accuracy(1.0, sizes=few).pairs
+    assert 1.5 < accuracy(1.0, sizes=all_).pairs / accuracy(1.0, sizes=few).pairs < 3
 
 
 def test_columns_to_be_learnt_have_a_usual_number_of_levels():
@@ -149,6 +158,7 @@ def test_the_text_for_people(place):
     assert lines[0] == "what to expect of recipe auto: 2 columns, about 50,000 rows, delta 1e-07; no data was opened"
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 120
+    assert re.split(r"\s{2,}", lines[2]) == ["epsilon", "columns", "pairs", "one person", "pairs misplaced"]
     table = [line.split() for line in lines[3:9]]
     assert [row[0] for row in table] == ["0.1", "0.3", "1", "2", "3", "10"]
     bars = [len(row[-1]) for row in table]
@@ -233,4 +243,4 @@ def test_nothing_is_opened_or_paid_for(monkeypatch):
 
 @pytest.mark.parametrize("n_rows", [1, 99, 100, 50_000, 10**9])
 def test_the_delta_that_is_advised_is_small_for_so_many(n_rows):
-    assert 1e-3 * 0.999 <= advised_delta(n_rows) * n_rows <= 1e-2 * 1.001
+    assert min(1e-3, 1e-4 * n_rows) * 0.999 <= advised_delta(n_rows) * n_rows <= 1e-2 * 1.001
