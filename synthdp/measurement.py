@@ -17,6 +17,10 @@ Number = TypeVar("Number", np.int64, np.float64)
 MIN_STDDEV = 1e-9
 """Least scale of noise, in records: what is known exactly needs none smaller, and its square stays far from 0."""
 
+CLEAR_TOTAL = 4.0
+"""Standard deviations of its noise that a number of records must reach to be told from noise: what noise makes of an
+empty table does once in 30,000 times, and 1,000 records in 15 columns do down to epsilon 0.1."""
+
 MAX_COUNT = 2.0**60
 """Largest count, negative counts and scales of noise likewise: the kernel's own answers end there."""
 
@@ -216,6 +220,22 @@ def estimate_total(measurements: Iterable[LinearMeasurement]) -> float:
     ParameterError
         If there is no measurement.
     """
+    return max(_total_and_noise(measurements)[0], 1.0)
+
+
+def clear_total(measurements: Iterable[LinearMeasurement]) -> float | None:
+    """The estimate of `estimate_total`, or None where noise hides it: below `CLEAR_TOTAL` standard deviations.
+
+    >>> import numpy as np
+    >>> [clear_total([LinearMeasurement((), np.array(count), 10.0)]) for count in (39.0, 41.0)]
+    [None, 41.0]
+    """
+    total, stddev = _total_and_noise(measurements)
+    return max(total, 1.0) if total >= CLEAR_TOTAL * stddev else None
+
+
+def _total_and_noise(measurements: Iterable[LinearMeasurement]) -> tuple[float, float]:
+    """The unbiased estimate of the number of records, and the standard deviation of its noise."""
     weighted, weights = 0.0, 0.0
     for measurement in measurements:
         weight = 1.0 / float(measurement.variance.sum())
@@ -223,4 +243,4 @@ def estimate_total(measurements: Iterable[LinearMeasurement]) -> float:
         weights += weight
     if weights == 0.0:
         raise ParameterError("measurements: there is none, so the total is unknown; measure at least one marginal")
-    return max(weighted / weights, 1.0)
+    return weighted / weights, weights**-0.5

@@ -31,6 +31,7 @@ EXAMPLES = """examples:
   synthdp schema draft people.csv -o schema.json
   synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
+  synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
 143 terminated (SIGTERM)"""
@@ -90,7 +91,7 @@ def say(message: str, code: int, error: BaseException | None = None) -> int:
 
 
 def command_line_parser() -> argparse.ArgumentParser:
-    """The parser of all commands; a namespace's ``handler`` names the function in `synthdp.cli.commands`."""
+    """The parser of all commands; a namespace's ``handler`` names the function, in `synthdp.cli.commands` or beside."""
     parser = _Parser(
         prog="synthdp",
         description="A sensitive table in, a synthetic table out, under differential privacy.",
@@ -104,6 +105,7 @@ def command_line_parser() -> argparse.ArgumentParser:
     _add_sample(commands)
     _add_show(commands)
     _add_schema(commands)
+    _add_plan(commands)
     return parser
 
 
@@ -227,6 +229,13 @@ def _add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
     add_dialect(parser)
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="log to stderr what is going on and what is charged, public facts only; -vv: every step",
+    )
 
 
 def _add_show(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -248,7 +257,7 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
     add_dialect(parser)
     parser = _command(schema, "check", "say what will not work well, and the noise to expect; opens no private data")
-    parser.set_defaults(handler="check_command")
+    parser.set_defaults(handler="planning.check_command")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
     parser.add_argument("--epsilon", type=float, help="expect the noise of this budget; with --delta")
     parser.add_argument("--delta", type=float, help="above 0, far below 1 / (number of records)")
@@ -256,4 +265,21 @@ def _add_schema(commands: "argparse._SubParsersAction[_Parser]") -> None:
         "--rows", type=whole_number, metavar="N", help="public guess of the number of records, never a count"
     )
     _add_unit_and_share(parser)
-    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.add_argument("--all", action="store_true", help="say everything; default: the worst, about a screen of it")
+    parser.add_argument("--json", action="store_true", help="print all that was found as JSON")
+
+
+def _add_plan(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _command(commands, "plan", "say what budgets give, and mean for one person; opens no private data")
+    parser.set_defaults(handler="planning.plan_command")
+    parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
+    parser.add_argument(
+        "--rows", required=True, type=whole_number, metavar="N", help="public guess of the number of records"
+    )
+    parser.add_argument(
+        "--want", metavar="WHAT", help="find the epsilon for 'pairs within 2 %%' or 'columns within 1 %%'"
+    )
+    parser.add_argument("--epsilon", type=float, help="an epsilon to show besides 0.1, 0.3, 1, 3 and 10")
+    parser.add_argument("--delta", type=float, help="default: a power of ten of at most 1 / (100 rows)")
+    _add_unit_and_share(parser)
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")

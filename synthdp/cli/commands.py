@@ -4,23 +4,24 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from logging import INFO
 from typing import Any
 
 import pandas as pd
 
 from synthdp.cli.dialects import given_dialect
+from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import check_distinct, check_texts, with_certificate, write_both
 from synthdp.cli.rescue import rescuing
-from synthdp.cli.status_line import StatusLine
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.describe import describe
-from synthdp.explain.schema_check import describe_check
 from synthdp.inference.requests import most_rows
-from synthdp.release.certificate import fit_cautions, news
+from synthdp.release.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.synthesis import Synthesis, load
+from synthdp.reporting import Report, log, logged
 from synthdp.table.files.dialect import Dialect
 from synthdp.table.files.formats import STANDARD_STREAM, is_text
 from synthdp.table.files.json_files import json_text, load_json, parse_json, write_json
@@ -33,12 +34,6 @@ from synthdp.table.schema.kinds import schema_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 
-MAX_ROWS = 10**12
-"""More records than this in a table are a slip of the finger."""
-
-MAX_DEFAULT_ROWS = 10**8
-"""If the noisy number of records is above this, most likely the noise is: it is not used unasked."""
-
 
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
@@ -50,11 +45,15 @@ def run_command(options: argparse.Namespace) -> None:
     schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options))
     check_texts(schema, options.output)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
-    with StatusLine(sys.stderr) as status, open_table(options.input, schema.dialect) as table:
+    with (
+        progress_on(sys.stderr, verbosity=options.verbose) as status,
+        open_table(options.input, schema.dialect) as table,
+    ):
         schema = schema.reordered(table.names, unit=unit)
         # What its columns can take is not all known yet; a byte for each is the least.
-        _check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
+        check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         release = _release(schema, options, max_rows)
+        log(INFO, "reading")  # and not how far: steps are as many as the records make them
         rows = held_rows(
             table,
             schema,
@@ -73,7 +72,7 @@ def run_command(options: argparse.Namespace) -> None:
                 synthesis.schema.save(options.save_schema, force=options.force)
             _write_sample(synthesis, options, status)
     _announce(synthesis, options)
-    _caution(news(synthesis.certificate), options)
+    _caution(synthesis.certificate["cautions"], options)
 
 
 def sample_command(options: argparse.Namespace) -> None:
@@ -86,7 +85,7 @@ def sample_command(options: argparse.Namespace) -> None:
     synthesis = load(options.model)
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
-    with StatusLine(sys.stderr) as status:
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
         _write_sample(synthesis, options, status, where=where, given=given)
     _announce(synthesis, options)
     _caution(fit_cautions(synthesis.fitted), options)
@@ -95,7 +94,7 @@ def sample_command(options: argparse.Namespace) -> None:
 def show_command(options: argparse.Namespace) -> None:
     """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
     content, text = describe(options.file)
-    _print(json_text(content) if options.json else text + "\n")
+    print_text(json_text(content) if options.json else text + "\n")
 
 
 def draft_command(options: argparse.Namespace) -> None:
@@ -108,21 +107,6 @@ def draft_command(options: argparse.Namespace) -> None:
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {note}\n")
-
-
-def check_command(options: argparse.Namespace) -> None:
-    """``synthdp schema check``: opens nothing but the schema."""
-    _check_rows(options.rows, least=1, most=MAX_ROWS)
-    content, text = describe_check(
-        options.schema,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        rows=options.rows,
-        unit=options.unit,
-        max_rows_per_unit=checked_rows(options.unit, options.max_rows_per_unit),
-        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
-    )
-    _print(json_text(content) if options.json else text + "\n")
 
 
 def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> Release:
@@ -174,22 +158,23 @@ def _given(path: str | None, dialect: Dialect) -> pd.DataFrame | None:
 def _write_sample(
     synthesis: Synthesis,
     options: argparse.Namespace,
-    status: StatusLine,
+    status: Report,
     *,
     where: Any = None,
     given: pd.DataFrame | None = None,
 ) -> None:
     """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
-    status("sampling", 0, 2)
-    if options.rows is None and given is None and synthesis.model.total > MAX_DEFAULT_ROWS:
-        raise ParameterError("so little budget leaves the number of rows unknown; say how many you want with --rows")
+    report = logged(status)
+    report("sampling", 0, 2)
+    if options.rows is None and given is None and not synthesis.knows_rows:
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows you want with --rows")
     try:
         frame = synthesis.sample(
             options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
         )
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
-    status("writing", 1, 2)
+    report("writing", 1, 2)
     if options.output == STANDARD_STREAM:
         write_frame(frame, STANDARD_STREAM, force=options.force, dialect=synthesis.schema.dialect)
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
@@ -197,7 +182,7 @@ def _write_sample(
         write_both(frame, synthesis.certificate, options, synthesis.schema.dialect)
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
     """Write to standard output and notice if that fails."""
     try:
         sys.stdout.write(text)
@@ -210,7 +195,7 @@ def _print(text: str) -> None:
 
 def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
     """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
-    _check_rows(options.rows, least=0, most=most_rows([2]))
+    check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     check_kind(options.output, options.rows)
@@ -224,7 +209,8 @@ def _check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], save
         check_writable(output, force=options.force)
 
 
-def _check_rows(rows: int | None, *, least: int, most: int) -> None:
+def check_rows(rows: int | None, *, least: int, most: int) -> None:
+    """Refuse a number of rows that cannot be meant."""
     if rows is not None and not least <= rows <= most:
         raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {most}")
 

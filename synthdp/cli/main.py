@@ -43,7 +43,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # their texts may hold values
             with interrupt_afterwards():
-                handler = getattr(import_module("synthdp.cli.commands"), options.handler)
+                module, _, name = options.handler.rpartition(".")
+                handler = getattr(import_module(f"synthdp.cli.{module or 'commands'}"), name)
             handler(options)
     except KeyboardInterrupt as error:
         return say("interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error)

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.explain.listing import shortened_table
+from synthdp.explain.meaning import FALSE_POSITIVES, best_true_positives
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.unit import Adjacency
 
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
@@ -28,7 +31,7 @@ def certificate_text(content: Mapping[str, Any]) -> str:
 
     Raises
     ------
-    LookupError, TypeError, ValueError, AttributeError
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
     facts = [("guarantee", content["guarantee"])]
@@ -37,7 +40,7 @@ def certificate_text(content: Mapping[str, Any]) -> str:
         tables: list[str] = []
         questions = shortened_table(("measurement", "noise"), [_measurement_row(m) for m in content["measurements"]])
     else:
-        facts += [("unit of privacy", content["unit_of_privacy"]), *_domain_facts(content)]
+        facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
         details, tables = _accounted(content), _domain_table(content)
         events = [_event_row(event) for event in content["events"]]
@@ -53,6 +56,24 @@ def certificate_text(content: Mapping[str, Any]) -> str:
 
 def _listed(facts: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{name:<18} {value}" for name, value in facts)
+
+
+def _meaning(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the guarantee means for one person; nothing where there is none."""
+    if not content["is_private"]:
+        return []
+    accounting = content["accounting"]
+    right = best_true_positives(
+        epsilon=content["epsilon"],
+        delta=content["delta"],
+        accounting=Accounting(accounting["currency"]),
+        rho=accounting["rho_budget"],
+        failure_delta=accounting.get("failure_delta", 0.0),
+    )
+    replaces = content["adjacency"] == Adjacency.REPLACE_ONE.value
+    ones, others = ("records of one content", "the other") if replaces else ("those not in the table", "those in it")
+    wrong = f"an attacker who is wrong about {100 * FALSE_POSITIVES:g} % of {ones}"
+    return [("for one person", f"{wrong} recognises at most {100 * right:.3g} % of {others}")]
 
 
 def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -71,7 +71,7 @@ def _unknown(path: str, slip: str = "") -> DataFileError:
 def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
     try:
         return certificate_text(content)
-    except (LookupError, TypeError, ValueError, AttributeError):  # somebody changed it
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # somebody changed it
         raise _unknown(path) from None
 
 

@@ -13,7 +13,7 @@ from typing import final
 from synthdp.derivation.budgets import ColumnBudget, column_budgets
 from synthdp.derivation.questions import Question, questions
 from synthdp.domain import Domain
-from synthdp.explain.listing import shortened_table
+from synthdp.explain.listing import table
 from synthdp.mechanisms.auto import Auto
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import gaussian_sigma_squared
@@ -37,6 +37,7 @@ ABOUT_LEARNING = (
 )
 ABOUT_UNIT = "with --unit and --max-rows-per-unit K all of this noise is K times as large"
 ABOUT_OPEN = "open columns are taken to be as large as they may get, and most get far fewer levels"
+NOISE_HEADER = ("column", "cells", "sigma", "rows misplaced")
 _WITH_FEWER = {
     "bounds": "values that far out are clipped",
     "single values": "a value is spread over its bin",
@@ -163,22 +164,21 @@ def _measured(n_cells: int, rho: Fraction, rows: int | None, max_rows_per_unit: 
 def noise_text(columns: Mapping[str, ExpectedNoise], pair: ExpectedNoise | None, *, largest: Iterable[str]) -> str:
     """The noise of the model; of columns named in ``largest`` the cells are the most that they may get."""
     open_names = set(largest)
-    rows = [(name, *_noise_cells(noise, at_most=name in open_names)) for name, noise in columns.items()]
-    listed = shortened_table(("column", "cells", "sigma", "rows misplaced"), rows)
+    rows = [(name, *noise_cells(noise, at_most=name in open_names)) for name, noise in columns.items()]
+    listed = table(NOISE_HEADER, rows)
     about = f"{ABOUT_MODEL}; {ABOUT_OPEN}" if open_names else ABOUT_MODEL
-    return f"{listed}{_pair_text(pair, at_most=bool(open_names))}\n\n{about}"
+    typical = "" if pair is None else f"\n\n{pair_text(pair, at_most=bool(open_names))}"
+    return f"{listed}{typical}\n\n{about}"
 
 
-def _pair_text(pair: ExpectedNoise | None, *, at_most: bool) -> str:
-    if pair is None:
-        return ""
-    cells, sigma, misplaced = _noise_cells(pair, at_most=at_most)
-    return f"\n\na typical pair: {cells} cells, sigma {sigma}" + (
-        f", {misplaced} of rows misplaced" if misplaced else ""
-    )
+def pair_text(pair: ExpectedNoise, *, at_most: bool) -> str:
+    """The noise on a typical pair, in a line."""
+    cells, sigma, misplaced = noise_cells(pair, at_most=at_most)
+    return f"a typical pair: {cells} cells, sigma {sigma}" + (f", {misplaced} of rows misplaced" if misplaced else "")
 
 
-def _noise_cells(noise: ExpectedNoise, *, at_most: bool) -> Sequence[str]:
+def noise_cells(noise: ExpectedNoise, *, at_most: bool) -> Sequence[str]:
+    """Cells, sigma and misplaced rows of a marginal, as texts."""
     most = "at most " if at_most else ""
     misplaced = "" if noise.misplaced_share is None else f"{most}{_percent(noise.misplaced_share)}"
     return f"{most}{noise.n_cells}", f"{noise.sigma_records:.4g}", misplaced
@@ -186,12 +186,18 @@ def _noise_cells(noise: ExpectedNoise, *, at_most: bool) -> Sequence[str]:
 
 def questions_text(schema: OpenSchema, asked: Sequence[Question], *, rows: int | None) -> str:
     """What will be learnt of open columns, and what is lost in noise."""
+    header, lines = questions_table(schema, asked, rows=rows)
+    return f"{table(header, lines)}\n\n{ABOUT_LEARNING}"
+
+
+def questions_table(
+    schema: OpenSchema, asked: Sequence[Question], *, rows: int | None
+) -> tuple[list[str], list[list[str]]]:
+    """Header and a line for each question."""
     other = {column.name: column.other for column in schema.open_columns}
     lines = [_question_row(question, other[question.column], rows) for question in asked]
     header = ["column", "question", "sigma", "needs", "of rows", "with fewer records"]
-    if rows is None:
-        header, lines = header[:4] + header[5:], [line[:4] + line[5:] for line in lines]
-    return f"{shortened_table(header, lines)}\n\n{ABOUT_LEARNING}"
+    return (header, lines) if rows is not None else (header[:4] + header[5:], [line[:4] + line[5:] for line in lines])
 
 
 def _question_row(question: Question, other: str, rows: int | None) -> list[str]:

@@ -21,16 +21,17 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def shortened_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of the first rows under a header, and how many more there are."""
-    return table(header, rows[:MAX_LINES]) + _more(len(rows))
+def shortened_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, most: int = MAX_LINES, rest: str = "--json lists them"
+) -> str:
+    """A table of the first rows under a header, how many more there are, and where."""
+    return table(header, rows[:most]) + _more(len(rows) - most, rest)
 
 
-def shortened(lines: Sequence[str]) -> str:
-    """The first lines, and how many more there are."""
-    return "\n".join(lines[:MAX_LINES]) + _more(len(lines))
+def shortened(lines: Sequence[str], *, most: int = MAX_LINES, rest: str = "--json lists them") -> str:
+    """The first lines, how many more there are, and where."""
+    return "\n".join(lines[:most]) + _more(len(lines) - most, rest)
 
 
-def _more(n_lines: int) -> str:
-    more = n_lines - MAX_LINES
-    return f"\n... and {more} more; --json lists them" if more > 0 else ""
+def _more(n_left: int, rest: str) -> str:
+    return f"\n... and {n_left} more; {rest}" if n_left > 0 else ""

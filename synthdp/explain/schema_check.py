@@ -20,8 +20,14 @@ from synthdp.explain.expected_noise import (
     noise_text,
     questions_text,
 )
-from synthdp.explain.listing import shortened
-from synthdp.explain.schema_findings import finding_lines, question_findings, schema_findings, warnings_first
+from synthdp.explain.schema_findings import (
+    finding_facts,
+    finding_lines,
+    question_findings,
+    schema_findings,
+    warnings_first,
+)
+from synthdp.explain.screen import worst_findings, worst_noise, wrapped
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
@@ -40,6 +46,7 @@ def describe_check(
     unit: str | None = None,
     max_rows_per_unit: int = 1,
     domain_share: float = DOMAIN_SHARE,
+    is_whole: bool = False,
 ) -> tuple[dict[str, Any], str]:
     """What is to be said about a schema file, as plain JSON values and as text for people.
 
@@ -56,6 +63,8 @@ def describe_check(
         out, for nothing is learnt or measured of it.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open.
+    is_whole
+        Whether the text says everything, or about a screen of it: the worst.
 
     Raises
     ------
@@ -76,7 +85,7 @@ def describe_check(
     schema = schema.without(unit) if unit is not None and unit in schema.names else schema
     check_possible(schema.largest_domain, schema.constraints)
     findings, content = schema_findings(schema, domain_share=share), _contents(schema)
-    texts: list[str] = []
+    texts, brief = list[str](), list[str]()
     if epsilon is not None and delta is not None:
         ledger = expected_ledger(
             schema,
@@ -88,17 +97,19 @@ def describe_check(
         )
         asked = expected_questions(schema, ledger, domain_share=share)
         findings = warnings_first([*findings, *question_findings(asked, rows)])
-        content["noise"], texts = _expectation(schema, ledger, asked, rows, share)
+        content["noise"], texts, brief = _expectation(schema, ledger, asked, rows, share)
         texts += [ABOUT_UNIT] if unit is None else []
-    content["findings"] = [asdict(finding) for finding in findings]
-    listed = shortened(finding_lines(findings)) or "nothing to warn of"
+    content["findings"] = [finding_facts(finding) for finding in findings]
+    lines = finding_lines(findings) or ["nothing to warn of"]
     n_open = len(schema.open_columns)
     left = f", {n_open} of them with something to learn" if n_open else ""
     whose = "" if unit is None else f", and {unit!r}, which tells persons apart"
     n_generated = len(schema.generated.columns)
     made_up = f", {n_generated} of them generated" if n_generated else ""
     title = f"{kind} of {len(schema.columns) + n_generated} columns{left}{made_up}{whose}; no data was opened"
-    return content, "\n\n".join([title, listed, *texts])
+    if is_whole:
+        return content, "\n\n".join([title, "\n".join(lines), *texts])
+    return content, "\n\n".join([wrapped(title), worst_findings(lines, n_tables=len(brief)), *brief])
 
 
 def _contents(schema: OpenSchema) -> dict[str, Any]:
@@ -116,8 +127,8 @@ def _contents(schema: OpenSchema) -> dict[str, Any]:
 
 def _expectation(
     schema: OpenSchema, ledger: PrivacyLedger, asked: Sequence[Question], rows: int | None, domain_share: float
-) -> tuple[dict[str, Any], list[str]]:
-    """The noise of a budget, as plain JSON values and in parts of a text."""
+) -> tuple[dict[str, Any], list[str], list[str]]:
+    """The noise of a budget, as plain JSON values, in parts of a text, and in parts of a short one."""
     rho, most = model_budget(schema, ledger, domain_share=domain_share), ledger.unit.max_rows
     columns, pair = expected_noise(schema.largest_domain, rho=rho, rows=rows, max_rows_per_unit=most)
     content: dict[str, Any] = {
@@ -134,9 +145,11 @@ def _expectation(
         "typical_pair": None if pair is None else asdict(pair),
         "about": ABOUT_MODEL,
     }
-    title = _noise_title(ledger, rows)
+    title, open_names = _noise_title(ledger, rows), {column.name for column in schema.open_columns}
+    brief = worst_noise(schema, asked, columns, pair, rows=rows)
+    brief[0] = f"{wrapped(title)}\n{brief[0]}"
     if not schema.is_open:
-        return content, [title, noise_text(columns, pair, largest=())]
+        return content, [title, noise_text(columns, pair, largest=())], brief
     content["learning"] = {
         "share_of_budget": domain_share,
         "failure_delta": float(ledger.failure_delta),
@@ -147,11 +160,7 @@ def _expectation(
     most_of_it = f"(at most {100 * domain_share:g} %, see --domain-share)"
     learning = [f"of learning what is open, with {100 * (1 - rest):.4g} % of the budget {most_of_it}:"]
     learning += [questions_text(schema, asked, rows=rows), f"of the model, with the other {100 * rest:.4g} %:"]
-    return content, [
-        title,
-        *learning,
-        noise_text(columns, pair, largest={column.name for column in schema.open_columns}),
-    ]
+    return content, [title, *learning, noise_text(columns, pair, largest=open_names)], brief
 
 
 def _noise_title(ledger: PrivacyLedger, rows: int | None) -> str:

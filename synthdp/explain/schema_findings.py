@@ -41,12 +41,15 @@ class Finding:
         The columns that it is about; none if about all together.
     what, way_out
         What a person is shown, in one line.
+    excess
+        How many times what is advised at most is exceeded; the worst is shown first.
     """
 
     severity: Literal["warning", "note"]
     columns: Clique
     what: str
     way_out: str
+    excess: float = 0.0
 
     def __str__(self) -> str:
         where = f"{' x '.join(map(repr, self.columns))}: " if self.columns else ""
@@ -63,8 +66,8 @@ def schema_findings(schema: Schema | OpenSchema, *, domain_share: float = DOMAIN
 
 
 def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings with warnings before notes."""
-    return sorted(findings, key=lambda finding: finding.severity == "note")
+    """The findings with warnings before notes, the worst of each first."""
+    return sorted(findings, key=lambda finding: (finding.severity == "note", -finding.excess))
 
 
 def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
@@ -85,10 +88,11 @@ def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
             f"100 would, and every pair with this column has {size:,} times the other's cells"
         )
         way_out = fewer if is_open else f"{fewer}, from public knowledge"
-        yield Finding(severity="warning", columns=columns, what=cost, way_out=way_out)
+        yield Finding(severity="warning", columns=columns, what=cost, way_out=way_out, excess=size / MANY_LEVELS)
     elif is_binned and size > MANY_BINS:
         cost = f"{most}{size:,} bins, each with noise of its own"
-        yield Finding(severity="note", columns=columns, what=cost, way_out=f"{fewer} if less detail will do")
+        way_out = f"{fewer} if less detail will do"
+        yield Finding(severity="note", columns=columns, what=cost, way_out=way_out, excess=size / MANY_BINS)
 
 
 def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
@@ -102,7 +106,8 @@ def _of_pairs(domain: Domain, is_open: set[str]) -> Iterator[Finding]:
             what = f"above {MAX_DEFAULT_CELLS:,}: left out of the default workload"
         what = f"{most}{n_cells:,} cells, {what}" + (" if there are so many" if most else "")
         way_out = "use fewer levels or bins, or do without how the two depend on each other"
-        yield Finding(severity="warning", columns=(first, second), what=what, way_out=way_out)
+        excess = n_cells / MAX_DEFAULT_CELLS
+        yield Finding(severity="warning", columns=(first, second), what=what, way_out=way_out, excess=excess)
 
 
 def _of_rules(schema: OpenSchema) -> Iterator[Finding]:
@@ -153,7 +158,8 @@ def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[F
         else:
             continue
         way_out = f"declare {declare} that are public, leave fewer columns open, or give more budget"
-        yield Finding(severity="warning", columns=(question.column,), what=what, way_out=way_out)
+        columns, excess = (question.column,), least * MIN_ROWS_A_RECORD / rows
+        yield Finding(severity="warning", columns=columns, what=what, way_out=way_out, excess=excess)
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[str]:
@@ -163,6 +169,11 @@ def finding_lines(findings: Sequence[Finding]) -> list[str]:
         of_pair = finding.columns if len(finding.columns) > 1 else ()
         alike.setdefault((finding.severity, finding.what, finding.way_out, *of_pair), []).append(finding)
     return [_line(group) for group in alike.values()]
+
+
+def finding_facts(finding: Finding) -> dict[str, object]:
+    """A finding as plain JSON values."""
+    return {"severity": finding.severity, "columns": finding.columns, "what": finding.what, "way_out": finding.way_out}
 
 
 def _line(group: Sequence[Finding]) -> str:

@@ -1,6 +1,7 @@
 """The ledger: the privacy filter that every event must pass before the records are touched."""
 
 from fractions import Fraction
+from logging import INFO
 from math import nextafter
 from threading import Lock
 from typing import final
@@ -9,6 +10,7 @@ from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.events import Event, exact_fraction, exact_rho
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
+from synthdp.reporting import log
 
 
 def exact_delta(delta: Fraction | float) -> Fraction:
@@ -136,7 +138,7 @@ class PrivacyLedger:
         return tuple(self._events)
 
     def charge(self, event: Event) -> None:
-        """Pay for an event, or raise and leave the ledger as it was.
+        """Pay for an event and log it, or raise and leave the ledger as it was.
 
         Raises
         ------
@@ -153,16 +155,15 @@ class PrivacyLedger:
             )
         cost, failure = exact_rho(event.rho), exact_delta(event.delta)
         with self._lock:
-            if self._spent + cost > self._budget:
-                raise BudgetExceededError(
-                    f"privacy budget: {type(event).__name__} costs rho {float(cost):.6g} but only "
-                    f"{float(self.remaining):.6g} of {float(self._budget):.6g} is left; ask for less or give more"
-                )
-            if self._failed + failure > self._failure_delta:
-                raise BudgetExceededError(
-                    f"privacy budget: {type(event).__name__} costs delta {float(failure):.3g} but only "
-                    f"{float(self._failure_delta - self._failed):.3g} is left for that; ask for less or give more"
-                )
+            left_to_fail = self._failure_delta - self._failed
+            for what, price, left in (("rho", cost, self.remaining), ("delta", failure, left_to_fail)):
+                if price > left:
+                    raise BudgetExceededError(
+                        f"privacy budget: {type(event).__name__} costs {what} {float(price):.6g} but only "
+                        f"{float(left):.6g} is left for that; ask for less or give more"
+                    )
             self._failed += failure
             self._spent += cost  # first, so that an interrupt between these lines never leaves too much
             self._events.append(event)
+        # Nothing was asked yet, so what is logged depends on released values at most.
+        log(INFO, "charged %s: %.4g %% of the budget is spent", event.to_dict(), 100 * self._spent / self._budget)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from math import floor, log10
 from types import MappingProxyType
-from typing import Any
 
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
+from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
@@ -22,15 +23,24 @@ NOT_COVERED = (
     "anything the schema declares: declared levels and bounds are taken to be public knowledge",
     "other releases about the same people: their losses add up unless they share one budget",
 )
+UNKNOWN_ROWS = (
+    "noise hides how many records there are, and most of what is in them: the budget is too small, or they are too few"
+)
 _MANY_RECORDS = "people with more than one record: the guarantee is for one record"
 
 LARGE_EPSILON = 10.0
-LARGE_DELTA = 1e-4
-"""Beyond these a certificate warns its reader; both are common advice [NIST SP 800-226]."""
+LARGE_DELTA, LARGE_DELTA_SHARE = 1e-4, 0.1
+"""Beyond these a certificate warns its reader, of delta also beyond that share of 1 / (number of people); all are
+common advice [NIST SP 800-226]."""
 
 
 def privacy_certificate(
-    *, ledger: PrivacyLedger, randomness: Randomness, release: Mapping[str, object], findings: Sequence[str] = ()
+    *,
+    ledger: PrivacyLedger,
+    randomness: Randomness,
+    release: Mapping[str, object],
+    findings: Sequence[str] = (),
+    n_rows: float | None = None,
 ) -> dict[str, object]:
     """The privacy statement of a release, as plain JSON values.
 
@@ -45,7 +55,10 @@ def privacy_certificate(
         kernel states.
     findings
         Further cautions, from released values.
+    n_rows
+        Number of records, by the noisy counts; None if they do not tell.
     """
+    weak = cautions(epsilon=ledger.epsilon, delta=ledger.delta, n_rows=n_rows, max_rows=ledger.unit.max_rows)
     statement = {
         "guarantee": (
             f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
@@ -58,7 +71,7 @@ def privacy_certificate(
         "adjacency": ledger.unit.adjacency.value,
         "unit_of_privacy": ledger.unit.description,
         "max_rows_per_unit": ledger.unit.max_rows,
-        "cautions": [*cautions(epsilon=ledger.epsilon, delta=ledger.delta), *findings],
+        "cautions": [*weak, *findings],
         "accounting": {
             "currency": ledger.accounting.value,
             "theorem": ledger.accounting.theorem,
@@ -86,20 +99,42 @@ def _mechanisms(ledger: PrivacyLedger) -> str:
     return GAUSSIAN + others
 
 
-def cautions(*, epsilon: float, delta: float) -> list[str]:
-    """What a reader should know about a weak guarantee; it depends on the parameters only."""
+def cautions(*, epsilon: float, delta: float, n_rows: float | None = None, max_rows: int = 1) -> list[str]:
+    """What a reader should know about a weak guarantee.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee.
+    n_rows
+        Number of records, by noisy counts; None if it is unknown.
+    max_rows
+        Most records of a person: there are at least ``n_rows / max_rows`` people.
+    """
     found = []
     if epsilon > LARGE_EPSILON:
-        found.append(f"epsilon is above {LARGE_EPSILON:g}: this protects against little")
-    if delta > LARGE_DELTA:
-        found.append(f"delta is above {LARGE_DELTA:g}: it should be far below 1 / (number of people)")
+        found.append(f"epsilon is {_shortest(epsilon)}, above {LARGE_EPSILON:g}: this protects against little")
+    n_people = None if n_rows is None else n_rows / max_rows
+    if n_people is not None and delta * n_people > LARGE_DELTA_SHARE:
+        number = f"{'at least ' if max_rows > 1 else ''}about {max(round(n_people), 1):,}"
+        found.append(
+            f"delta is {_shortest(delta)}, above 1 / (10 x number of people), who are {number}: this would allow for "
+            f"publishing somebody's whole record; give {advised_delta(n_people):.0e} or less"
+        )
+    elif delta > LARGE_DELTA:
+        found.append(
+            f"delta is {_shortest(delta)}, above {LARGE_DELTA:g}: it should be far below 1 / (number of people)"
+        )
     return found
 
 
-def news(certificate: Mapping[str, Any]) -> list[str]:
-    """The cautions of a certificate, but for what follows from epsilon and delta: whoever set them knows."""
-    known = cautions(epsilon=certificate["epsilon"], delta=certificate["delta"])
-    return [caution for caution in certificate.get("cautions", []) if caution not in known]
+def advised_delta(n_people: float) -> float:
+    """A delta for so many people: a power of ten, between a thousandth and a hundredth of 1 / n, or 1e-4 for few.
+
+    >>> advised_delta(50_000)
+    1e-07
+    """
+    return min(float(10.0 ** floor(log10(LARGE_DELTA_SHARE**2 / n_people))), LARGE_DELTA)
 
 
 def _shortest(number: float) -> str:
@@ -143,6 +178,11 @@ def fit_cautions(model: Model | None) -> list[str]:
     if model is None:
         return []
     return [*([model.status.caution] if model.status.caution else []), *model.cautions]
+
+
+def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
+    """What users should know of a number of records that noise hides."""
+    return [UNKNOWN_ROWS] if measurements and clear_total(measurements) is None else []
 
 
 def unfinished_facts() -> dict[str, object]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
+from logging import INFO
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, final
@@ -15,20 +16,27 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.certificate import fit_cautions, fit_facts, mechanism_facts, privacy_certificate, unfinished_facts
+from synthdp.release.certificate import (
+    count_cautions,
+    fit_cautions,
+    fit_facts,
+    mechanism_facts,
+    privacy_certificate,
+    unfinished_facts,
+)
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import engine_named, mechanism_named
 from synthdp.release.settings import DOMAIN_SHARE, as_adjacency, as_schema, checked_share, settled_accounting
 from synthdp.release.synthesis import Synthesis
-from synthdp.reporting import Report, silent
+from synthdp.reporting import Report, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.records.coded_source import CodedSource
@@ -131,6 +139,8 @@ class Release:
             for a schema that is open or has another domain.
         """
         self._check_source(source)
+        report, ledger = logged(report), self._ledger
+        log(INFO, "release by %s: epsilon %s, delta %s", self._mechanism.name, ledger.epsilon, ledger.delta)
         schema: Schema | None = None
         table: PrivateTable | None = None
         try:
@@ -203,8 +213,14 @@ class Release:
     ) -> dict[str, object]:
         bits = SystemRandomness() if self._randomness is None else self._randomness
         unread = [] if schema is None else unread_cautions(schema, measurements)
-        facts, findings = self._public_facts(schema, model), [*self._findings, *unread, *fit_cautions(model)]
-        return privacy_certificate(ledger=self._ledger, randomness=bits, release=facts, findings=findings)
+        findings = [*self._findings, *count_cautions(measurements), *unread, *fit_cautions(model)]
+        return privacy_certificate(
+            ledger=self._ledger,
+            randomness=bits,
+            release=self._public_facts(schema, model),
+            findings=findings,
+            n_rows=clear_total(measurements) if measurements else None,
+        )
 
     def _public_facts(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
         wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}

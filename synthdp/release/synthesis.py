@@ -15,9 +15,9 @@ from synthdp.inference.complete_where import complete_where
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release import archive
-from synthdp.release.certificate import fit_cautions
+from synthdp.release.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.given_rows import given_codes, given_table, with_given
 from synthdp.release.registry import engine_named
 from synthdp.release.structure import structure_graph
@@ -99,6 +99,11 @@ class Synthesis:
             constraints=self._schema.constraints,
         )
 
+    @property
+    def knows_rows(self) -> bool:
+        """Whether the number of records can be told from its noise; if not, `sample` is to be told how many to draw."""
+        return not self._measurements or clear_total(self._measurements) is not None
+
     def sample(
         self,
         n_rows: int | None = None,
@@ -113,7 +118,7 @@ class Synthesis:
         Parameters
         ----------
         n_rows
-            Number of rows; by default the (noisy) estimate of the sensitive table's.
+            Number of rows; by default the (noisy) estimate of the sensitive table's, unless noise hides it.
         seed
             Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
         text
@@ -144,7 +149,8 @@ class Synthesis:
         Raises
         ------
         ParameterError
-            If ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
+            If ``n_rows`` is missing and the estimate is hidden by its noise,
+            ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
             64 GiB (see `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
             ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
             record is impossible under the model, or ``where`` names a generated column.
@@ -158,6 +164,8 @@ class Synthesis:
         check_seed(seed)
         if given is not None and n_rows is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
+        if given is None and n_rows is None and not self.knows_rows:
+            raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
         schema, wanted = narrowed_schema(self._schema, {} if where is None else where)
         frame = None if given is None else given_table(given, schema)
         known = {} if frame is None else given_codes(frame, schema)

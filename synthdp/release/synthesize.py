@@ -12,7 +12,6 @@ from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.certificate import news
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
@@ -172,7 +171,7 @@ def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], obj
     """Warn whoever called `synthesize` of each caution once; what a fit says of itself, it has said."""
     said = synthesis.fitted.status.caution if synthesis.fitted is not None else ""
     try:
-        for caution in dict.fromkeys(news(synthesis.certificate)):
+        for caution in synthesis.cautions:
             if caution != said:
                 warnings.warn(caution, CautionWarning, stacklevel=4)
     except CautionWarning:  # by a filter; the budget is spent

@@ -25,6 +25,7 @@ from synthdp.cli import commands, outputs, rescue
 from synthdp.cli import main as cli
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import archive, release, synthesis
+from synthdp.release.certificate import UNKNOWN_ROWS
 from synthdp.table.files import writing
 
 CENSUS = DATA
@@ -295,14 +296,29 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(place, charged, monkeypat
     assert_rescued(place, outcome, charged)
 
 
-def test_so_little_budget_that_the_number_of_rows_is_noise(place, charged, monkeypatch):
+@pytest.mark.parametrize("epsilon", ["1e-6", "1e-3"])
+def test_so_little_budget_that_noise_hides_the_number_of_rows(epsilon, place, charged):
     """Else the table would have as many rows as the noise says, which fill any memory."""
-    with monkeypatch.context() as patch:
-        patch.setattr(commands, "MAX_DEFAULT_ROWS", 50)
-        outcome = invoke(*run_arguments(epsilon="100"))
+    outcome = invoke(*run_arguments(epsilon=epsilon))
     assert_one_line(outcome, 2)
-    assert "--rows" in outcome.err
-    assert_rescued(place, outcome, charged)
+    assert "noise hides how many records there are" in outcome.err
+    assert "say how many rows you want with --rows" in outcome.err
+    certificate = assert_rescued(place, outcome, charged)
+    assert UNKNOWN_ROWS in certificate["cautions"]
+    saved = rescued_path(outcome)
+    again = invoke("sample", saved, "-o", "unasked.csv")
+    assert_one_line(again, 2)
+    assert "--rows" in again.err
+    assert not Path("unasked.csv").exists()
+    assert invoke("sample", saved, "-o", "asked.csv", "--rows", "0").code == 0
+
+
+@pytest.mark.usefixtures("place")
+def test_a_run_that_is_told_how_many_rows_to_draw_says_that_noise_hides_them():
+    outcome = invoke(*run_arguments("--rows", "12", epsilon="1e-6"))
+    assert outcome.code == 0
+    assert outcome.notes == [f"synthdp: caution: {UNKNOWN_ROWS}"]
+    assert len(Path("out.csv").read_text().splitlines()) == 13
 
 
 # ---- signals from outside
@@ -483,6 +499,6 @@ def test_warnings_are_as_before_after_a_run(place):
     """And none of them is shown: their texts may hold values."""
     before = list(warnings.filters)
     lay_out(place, table=HEADER + f"{CANARY},1e400,01\n" * 9)
-    assert invoke(*run_arguments("--json")).err == ""
+    assert invoke(*run_arguments("--json", "--rows", "9")).err == ""
     assert warnings.filters == before
     assert json.loads((place / "out.csv.privacy.json").read_text())["is_private"] is True

@@ -143,8 +143,13 @@ def test_for_machines_cautions_are_in_the_json(place):
     assert json.loads(statement.err)["cautions"] == cautions
 
 
-def test_a_good_run_and_its_own_parameters_are_no_news(place):
+def test_parameters_that_protect_nobody_are_said_and_certified(place):
+    """In what the certificate says, too, and not in a run that is as it should be."""
     lay_out_kinds(place, table=GOOD + ROWS)
-    outcome = run(epsilon="1000", delta="1e-3")
-    assert (outcome.code, outcome.notes) == (0, [])
-    assert [text.split(" is ")[0] for text in certificate_of("out.csv")["cautions"]] == ["epsilon", "delta"]
+    outcome = run(epsilon="1000", delta="0.01")
+    assert outcome.code == 0
+    cautions = certificate_of("out.csv")["cautions"]
+    assert [text.split(",")[0] for text in cautions] == ["epsilon is 1000", "delta is 0.01"]
+    assert outcome.lines[1:] == [f"synthdp: caution: {text}" for text in cautions]
+    quiet = run("--force", "--epsilon", "9", delta="1e-5")
+    assert (quiet.code, len(quiet.lines)) == (0, 1)

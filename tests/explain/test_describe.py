@@ -10,6 +10,8 @@ from helpers.failing_runs import failing
 
 import synthdp
 from synthdp.derivation import learner
+from synthdp.explain.meaning import best_true_positives
+from synthdp.privacy.accounting import Accounting
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -229,10 +231,42 @@ def test_what_was_only_paid_for_is_not_called_learnt(place):
 def test_words_come_before_numbers(place):
     learnt(place)
     lines, _content = show("model.synthdp")
-    begins = ["guarantee ", "unit of privacy ", "domain ", "column domain", "not covered", "made by ", "rho ", "event "]
+    begins = [
+        "guarantee ",
+        "unit of privacy ",
+        "for one person ",
+        "domain ",
+        "column domain",
+        "not covered",
+        "made by ",
+    ]
+    begins += ["rho ", "event "]
     places = [next(i for i, line in enumerate(lines) if line.startswith(begin)) for begin in begins]
     assert places == sorted(places)
-    assert places[:3] == [0, 1, 2]
+    assert places[:4] == [0, 1, 2, 3]
+
+
+def test_what_it_means_for_one_person_is_said_where_there_is_a_guarantee(place):
+    path, certificate = learnt(place, kinds={"town": "categorical"})
+
+    def said(**changed):
+        save(place, certificate | changed)
+        return [line for line in show(path)[0] if line.startswith("for one person ")]
+
+    accounting = certificate["accounting"]
+    most = best_true_positives(
+        epsilon=8,
+        delta=1e-6,
+        accounting=Accounting(accounting["currency"]),
+        rho=accounting["rho_budget"],
+        failure_delta=accounting["failure_delta"],
+    )
+    begin = "for one person an attacker who is wrong about 1 % of"
+    assert said() == [f"{begin} those not in the table recognises at most {100 * most:.3g} % of those in it"]
+    assert said(adjacency="replace-one") == [
+        f"{begin} records of one content recognises at most {100 * most:.3g} % of the other"
+    ]
+    assert said(is_private=False) == []
 
 
 def test_levels_are_counted_alike_in_the_certificate_and_the_schema(place):
@@ -252,6 +286,7 @@ DAMAGED = {
     "no column": lambda certificate: certificate["events"][0].pop("column"),
     "no sigma": lambda certificate: certificate["events"][0].pop("sigma"),
     "derived is a number": lambda certificate: certificate["domain"].update(derived=7),
+    "no delta but failure": lambda certificate: certificate["accounting"].update(failure_delta=1.0),
     "no share": lambda certificate: certificate["domain"].pop("share_of_budget"),
     "columns are no objects": lambda certificate: certificate["schema"].update(columns=[3]),
 }

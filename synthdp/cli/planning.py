@@ -1,0 +1,52 @@
+"""The commands that open a schema and nothing else: what will not work well with it, and what budgets give."""
+
+import argparse
+import sys
+from typing import Any
+
+from synthdp.cli.commands import check_rows, print_text
+from synthdp.explain.plan_text import describe_plan
+from synthdp.explain.schema_check import describe_check
+from synthdp.release.settings import DOMAIN_SHARE, checked_rows
+from synthdp.table.files.json_files import json_text
+
+MAX_ROWS = 10**12
+"""More records than this in a table are a slip of the finger."""
+
+
+def check_command(options: argparse.Namespace) -> None:
+    """``synthdp schema check``: opens nothing but the schema."""
+    check_rows(options.rows, least=1, most=MAX_ROWS)
+    content, text = describe_check(
+        options.schema,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        rows=options.rows,
+        is_whole=options.all,
+        **_unit_and_share(options),
+    )
+    print_text(json_text(content) if options.json else text + "\n")
+
+
+def plan_command(options: argparse.Namespace) -> None:
+    """``synthdp plan``: opens nothing but the schema."""
+    check_rows(options.rows, least=1, most=MAX_ROWS)
+    content, text = describe_plan(
+        options.schema,
+        rows=options.rows,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        want=options.want,
+        **_unit_and_share(options),
+        block="\u2588" if "utf" in (sys.stdout.encoding or "").lower() else "#",
+    )
+    print_text(json_text(content) if options.json else text + "\n")
+
+
+def _unit_and_share(options: argparse.Namespace) -> dict[str, Any]:
+    """Whose rows are protected together, and what learning the domain may cost."""
+    return {
+        "unit": options.unit,
+        "max_rows_per_unit": checked_rows(options.unit, options.max_rows_per_unit),
+        "domain_share": DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+    }

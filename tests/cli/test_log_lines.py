@@ -1,0 +1,43 @@
+"""``--verbose``: the log on stderr, a line each, of a run and of a draw."""
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from helpers.cli_runs import CANARY, invoke, lay_out, run_arguments
+
+from synthdp.reporting import LOGGER
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path, monkeypatch):
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_verbose_tells_stages_and_charges_and_more_verbose_the_steps():
+    quiet = invoke(*run_arguments("--mechanism", "independent", "--save", "m.synthdp"))
+    loud = invoke(*run_arguments("--mechanism", "independent", "--force", "-v"))
+    louder = invoke(*run_arguments("--mechanism", "independent", "--force", "-vv"))
+    assert (quiet.code, loud.code, louder.code) == (0, 0, 0)
+    assert len(quiet.lines) == 1
+    events = json.loads(Path("out.csv.privacy.json").read_text())["events"]
+    charged = [line for line in loud.lines if line.startswith("synthdp: charged {")]
+    assert [line.split("}: ")[0] for line in charged] == [f"synthdp: charged {event}"[:-1] for event in events]
+    for stage in ("reading", "measuring columns", "sampling", "writing"):
+        assert loud.lines.count(f"synthdp: {stage}") == 1
+    assert not any(" of " in line and "%" not in line for line in loud.lines[1:-1])
+    assert any(line.startswith("synthdp: measuring columns: 1 of ") for line in louder.lines)
+    assert not any("reading: " in line for line in louder.lines)  # its steps tell how long the table is
+    assert CANARY not in louder.err
+    sampled = invoke("sample", "m.synthdp", "-o", "more.csv", "--rows", "3", "--verbose")
+    assert sampled.lines[:2] == ["synthdp: sampling", "synthdp: writing"]
+
+
+def test_a_run_leaves_no_handler_and_no_level_behind():
+    before = (LOGGER.level, list(LOGGER.handlers))
+    assert invoke(*run_arguments("-vv")).code == 0
+    assert invoke(*run_arguments("-v", schema="none.json")).code != 0
+    assert (LOGGER.level, list(LOGGER.handlers)) == before
+    assert logging.getLogger().level == logging.WARNING

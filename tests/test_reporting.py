@@ -1,0 +1,85 @@
+"""The log: who hears it, how loud, and that a broken handler harms nothing."""
+
+import logging
+
+import pytest
+from helpers.tables import ledger, private
+
+from synthdp.errors import BudgetExceededError
+from synthdp.privacy.events import MarginalEvent
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.reporting import LOGGER, log, logged, silent
+
+
+class Broken(logging.Handler):
+    def emit(self, record):
+        raise OSError(f"the disk is full: {record.getMessage()}")
+
+
+@pytest.fixture
+def broken():
+    handler = Broken()
+    LOGGER.addHandler(handler)
+    before, LOGGER.level = LOGGER.level, logging.DEBUG
+    yield
+    LOGGER.level = before
+    LOGGER.removeHandler(handler)
+
+
+def test_nobody_is_bothered_who_does_not_listen(capfd):
+    assert any(isinstance(handler, logging.NullHandler) for handler in logging.getLogger("synthdp").handlers)
+    log(logging.ERROR, "nothing %s", "at all")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_stage_is_loud_and_its_steps_are_not(caplog):
+    heard = []
+    with caplog.at_level(logging.DEBUG, logger="synthdp"):
+        report = logged(lambda *told: heard.append(told))
+        for told in [("fitting", 0, 2), ("fitting", 1, 2), ("drawing", 0, 1)]:
+            report(*told)
+    assert heard == [("fitting", 0, 2), ("fitting", 1, 2), ("drawing", 0, 1)]
+    loud = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
+    steps = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
+    assert loud == ["fitting", "drawing"]
+    assert steps == ["fitting: 0 of 2", "fitting: 1 of 2", "drawing: 0 of 1"]
+    assert {record.funcName for record in caplog.records} == {"told"}
+
+
+def test_a_charge_is_logged_when_it_is_made_and_before_anything_is_asked(caplog, monkeypatch):
+    table = private()
+    monkeypatch.setattr(PrivateTable, "_counts", lambda *_: pytest.fail("asked"))
+    budget = table.ledger.budget
+    with caplog.at_level(logging.INFO, logger="synthdp"), pytest.raises(pytest.fail.Exception):
+        table.measure(("a", "c"), rho=budget / 8)
+    (record,) = caplog.records
+    (event,) = table.ledger.events
+    assert record.getMessage() == f"charged {event.to_dict()}: 12.5 % of the budget is spent"
+    assert "'columns': ['a', 'c']" in record.getMessage()
+
+
+def test_what_is_refused_is_not_logged_as_charged(caplog):
+    table = private()
+    with caplog.at_level(logging.DEBUG, logger="synthdp"), pytest.raises(BudgetExceededError):
+        table.measure(("a",), rho=2 * table.ledger.budget)
+    assert caplog.records == []
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_handler_that_raises_neither_loses_what_was_paid_for_nor_lets_spend_more():
+    table = private()
+    half = table.ledger.budget / 2
+    table.measure(("a",), rho=half)
+    table.measure(("b",), rho=half)
+    assert (len(table.released), table.ledger.remaining) == (2, 0)
+    with pytest.raises(BudgetExceededError):
+        table.measure(("a",), rho=half)
+    logged(silent)("fitting", 0, 1)
+
+
+def test_a_handler_sees_a_ledger_that_has_paid(monkeypatch):
+    seen = []
+    own = ledger()
+    monkeypatch.setattr("synthdp.privacy.ledger.log", lambda *_: seen.append((own.spent, len(own.events))))
+    own.charge(MarginalEvent.costing(own.budget / 4, clique=("a",), unit=own.unit))
+    assert seen == [(own.budget / 4, 1)]
