@@ -22,7 +22,7 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("files", "columns"), ("schema",), ("records",)),
+    "table": (("files", "columns"), ("rules",), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "inference": (

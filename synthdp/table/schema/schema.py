@@ -21,10 +21,10 @@ from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
 from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
-from synthdp.table.schema.conditions import CONDITIONS, is_condition, narrowed
+from synthdp.table.rules.conditions import CONDITIONS, is_condition, narrowed
+from synthdp.table.rules.rules import Rule, parse_rules
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
-from synthdp.table.schema.rules import Rule, parse_rules
 
 
 @final
@@ -40,7 +40,7 @@ class Schema:
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
     rules
-        Combinations of values that are impossible; see `synthdp.table.schema.rules`.
+        Combinations of values that are impossible; see `synthdp.table.rules.rules`.
     dialect
         How CSV and Excel files of the table are written. How numbers are, each column knows.
 

@@ -7,7 +7,7 @@ A rule is one of
 - ``{"determines": [fine, coarse], "map": {fine level: coarse level, ..}}``: the one column
   follows from the other.
 
-For conditions see `synthdp.table.schema.conditions`. What is written always obeys the rules, so a bin
+For conditions see `synthdp.table.rules.conditions`. What is written always obeys the rules, so a bin
 must lie inside or outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
 """
 
@@ -22,7 +22,7 @@ from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
-from synthdp.table.schema.conditions import check_may_be_missing, level_codes, listed_levels, range_of
+from synthdp.table.rules.conditions import check_may_be_missing, level_codes, listed_levels, range_of
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
