@@ -18,7 +18,7 @@ from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement
 from synthdp.release import archive
 from synthdp.release.certificate import fit_cautions
-from synthdp.release.given_rows import given_codes, given_table, with_given
+from synthdp.release.given_rows import given_codes, given_numbers, given_table, with_given
 from synthdp.release.registry import engine_named
 from synthdp.release.structure import structure_graph
 from synthdp.table.records.codec import decode
@@ -126,9 +126,9 @@ class Synthesis:
             If ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
             64 GiB (see `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
             ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
-            record is impossible under the model.
+            record is impossible under the model, or a slice under the schema's checks.
         SchemaError
-            If ``where`` or ``given`` does not fit the schema.
+            If ``where`` or ``given`` does not fit the schema, or a given record breaks a check.
         """
         if n_rows is not None:
             check_rows(self._schema.domain, n_rows)
@@ -145,7 +145,8 @@ class Synthesis:
             codes = self.model.sample_where(wanted, slice_total, seed=sampling)
         else:
             codes = self.model.sample(round(self.model.total) if n_rows is None else n_rows, seed=sampling)
-        table = decode(codes, schema, np.random.default_rng(decoding), text=text)
+        numbers = {} if frame is None else given_numbers(frame, schema)
+        table = decode(codes, schema, np.random.default_rng(decoding), text=text, given=numbers)
         return table if frame is None else with_given(table, frame, schema, text=text)
 
     def _completed(

@@ -13,6 +13,8 @@ from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_t
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
+from synthdp.table.rules.learnt_bounds import reconciled
+from synthdp.table.rules.rules import is_check, relations_in, relations_of_check
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
 from synthdp.table.schema.open_column import OpenColumn
@@ -32,7 +34,7 @@ class OpenSchema:
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
     rules
-        Combinations of values that are impossible, as in a schema file; on closed columns only.
+        As in a schema file. Checks may name open columns, other rules may not.
     ignored
         Names of columns that the table has besides. They are no part of the model or the output:
         nothing in them is encoded, held, counted or paid for.
@@ -42,8 +44,8 @@ class OpenSchema:
     Raises
     ------
     SchemaError
-        If there is no column, a name repeats, or a rule does not fit or names an open or ignored
-        column.
+        If there is no column, a name repeats, or a rule does not fit, or names an ignored column, or
+        an open one and is no check.
 
     >>> schema = OpenSchema.from_kinds(
     ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
@@ -165,7 +167,7 @@ class OpenSchema:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The rules as constraints on level codes; they are on closed columns only."""
+        """The rules as constraints on level codes, as far as they are on closed columns."""
         return self._outline.constraints
 
     def closed(self, found: Mapping[str, Column]) -> Schema:
@@ -181,13 +183,16 @@ class OpenSchema:
     def partly_closed(self, found: Mapping[str, Column]) -> Self:
         """This schema with some open columns replaced by the closed ones of their names.
 
+        Their bounds are widened where they leave no values for a check.
         Raises `SchemaError` if a name is not that of an open column.
         """
         known = {column.name for column in self.open_columns}
         for name, column in found.items():
             if name not in known or column.name != name:
                 raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
-        return replace(self, columns=tuple(found.get(column.name, column) for column in self.columns))
+        columns = [found.get(column.name, column) for column in self.columns]
+        checks = [relation for rule in self.rules for relation in relations_of_check(rule)]
+        return replace(self, columns=reconciled(columns, checks, found))
 
     def without(self, name: str) -> Self:
         """This schema without a column that never reaches the model: the ids of persons.
@@ -228,9 +233,18 @@ class OpenSchema:
 
     @cached_property
     def _outline(self) -> Schema:
-        """This schema closed, open columns by findings that are made up."""
+        """This schema closed, open columns by findings that are made up, without what rules say of these."""
         closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
-        return Schema.from_dict(self._written(closed))
+        schema = self._written(closed)
+        if self.rules:
+            relations_in(self.rules, closed)
+            settled = [rule for rule in schema["synthdp"]["constraints"] if not self._named(rule) & self._open_names]
+            schema["synthdp"] = {"constraints": settled}
+        return Schema.from_dict(schema)
+
+    @property
+    def _open_names(self) -> set[str]:
+        return {column.name for column in self.open_columns}
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         fields = []
@@ -255,17 +269,19 @@ class OpenSchema:
             taken.add(name)
 
     def _check_rules(self) -> None:
-        open_names = {column.name for column in self.open_columns}
         for rule in self.rules:
             if not isinstance(rule, Mapping):
                 raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
-            for name in sorted({*open_names, *self.ignored}.intersection(self._named(rule))):
-                what = "whose domain is derived" if name in open_names else "which is ignored"
+            unknown = set(self.ignored) if is_check(rule) else {*self._open_names, *self.ignored}
+            for name in sorted(unknown & self._named(rule)):
+                what = "whose domain is derived" if name in self._open_names else "which is ignored"
                 way_out = "declare the column, without synthdp.derive, or remove the rule"
                 raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
 
     def _named(self, rule: Mapping[str, Any]) -> set[str]:
         """The columns that a rule names, as far as it is well-formed; a part of a date names the date, too."""
+        if relations := relations_of_check(rule):
+            return {name for relation in relations for name in relation.factors}
         forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
         entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
         names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
