@@ -22,7 +22,7 @@ Numbers = Mapping[str, NDArray[np.float64]]
 @final
 @dataclass(frozen=True)
 class Broken:
-    """A row that cannot keep to some checks: to each of them, or to all together if to each it could."""
+    """A row that cannot keep to a check, or to some checks together that have columns in common."""
 
     row: int
     relations: tuple[Relation, ...]
@@ -108,7 +108,7 @@ class System:
         return possible
 
     def broken(self, known: Mapping[str, Mask], given: Numbers) -> Broken | None:
-        """The first row that cannot keep to the checks, and which ones; None if all rows can.
+        """The first row that cannot keep to the checks, and the first ones to blame; None if all rows can.
 
         Parameters
         ----------
@@ -123,9 +123,20 @@ class System:
         row = impossible[:1]
         present = {name: values[row] for name, values in known.items()}
         values = {name: numbers[row] for name, numbers in given.items()}
-        alone = (System(self.columns, (relation,)) for relation in self.relations)
-        blamed = [check.relations[0] for check in alone if not check.tighten(check.everything(present, values)).all()]
-        return Broken(int(row[0]), tuple(blamed) or self.relations)
+        for group in (*((relation,) for relation in self.relations), *self._connected()):
+            part = System(self.columns, group)
+            if not part.tighten(part.everything(present, values)).all():
+                break
+        return Broken(int(row[0]), group)
+
+    def _connected(self) -> list[tuple[Relation, ...]]:
+        """The relations in groups that have no column in common."""
+        groups: list[tuple[Relation, ...]] = []
+        for relation in self.relations:
+            near = [group for group in groups if any(relation.factors.keys() & other.factors.keys() for other in group)]
+            joined = tuple(other for group in near for other in group)
+            groups = [group for group in groups if group not in near] + [(*joined, relation)]
+        return groups
 
     def check_possible(self) -> None:
         """Raise `SchemaError` if checks and bounds together leave no row of which nothing is missing."""
