@@ -11,9 +11,9 @@ Schemas declare bounds, and with ``--derive`` leave them to be learnt. Each run 
 (``none``), sampled with them (``drawing``: engines know nothing of them; only where bounds are declared),
 and made with them from the start (``model``). Printed are the mean and standard deviation over runs of
 
-- ``broken``: the share of rows that break a check;
+- ``broken``: the share of rows that break a comparison; ``off``: those that break a sum;
 - ``1-way``, ``2-way``: mean total variation distance of all columns, and all pairs, on 32 bins;
-- ``gap``: mean Kolmogorov-Smirnov distance of the differences between the sides of the checks.
+- ``gap``: mean Kolmogorov-Smirnov distance of the differences between the sides of the comparisons.
 """
 
 import argparse
@@ -88,16 +88,19 @@ class _Judge:
 
     def errors(self, table: pd.DataFrame) -> dict[str, float]:
         counts = CodedSource(encode(table, self._schema))
-        broken = np.zeros(len(table), np.bool_)
+        broken, off = np.zeros((2, len(table)), np.bool_)
         distances = []
         for check, sides in self._checks.items():
             gaps = _gaps(table, sides)
-            broken |= ((gaps.abs() > 1e-6) if " = " in check else (gaps < -1e-6)).to_numpy()
-            if " = " not in check:
+            if " = " in check:
+                off |= (gaps.abs() > 1e-6).to_numpy()
+            else:
+                broken |= (gaps < -1e-6).to_numpy()
                 distances.append(kolmogorov_smirnov(_gaps(self._real, sides).dropna(), gaps.dropna()))
         names = self._schema.domain.attributes
         errors = {f"{k}-way": workload_error(self._truth.counts, counts.counts, combinations(names, k)) for k in (1, 2)}
-        return {"broken": float(broken.mean())} | errors | {"gap": float(np.mean(distances))}
+        shares = {"broken": float(broken.mean()), "off": float(off.mean())}
+        return shares | errors | {"gap": float(np.mean(distances))}
 
 
 def _gaps(table: pd.DataFrame, sides: Sides) -> pd.Series:

@@ -19,8 +19,12 @@ from synthdp.table.rules.lines import Line
 
 Columns = Mapping[str, Column]
 
-MAX_CELLS = 2**18
-"""Engines are told what bins a check allows in tables of at most so many cells; all else is left to drawing."""
+MAX_PAIR_CELLS, MAX_CELLS = 2**18, 2**14
+"""Engines are told what bins a check allows in tables of two columns, and of more, of at most so many cells.
+
+All else is left to drawing. In larger tables engines spend more on obeying than it gains: with sums of three columns
+of 32 bins, 2^15 cells, 1,000,000 rows took 52 processor seconds and not 22, for 3 % less error of pairs.
+"""
 
 
 def check_kinds(relation: Relation, columns: Columns) -> None:
@@ -87,7 +91,8 @@ def _bounds(column: BinnedColumn) -> str:
 def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint | None:
     """Which bins of the columns hold values that keep to a relation; None if that is too large a table, or all do."""
     columns = {name: lines[name].column for name in relation.factors}
-    if prod(column.size for column in columns.values()) > MAX_CELLS:
+    n_cells = prod(column.size for column in columns.values())
+    if n_cells > (MAX_PAIR_CELLS if len(columns) == 2 else MAX_CELLS):
         return None
     shape = tuple(column.n_levels for column in columns.values())
     allowed: Mask = np.ones(shape, dtype=np.bool_)

@@ -166,7 +166,7 @@ class _Chunk:
             possible = self._system.tighten(intervals)
             if not possible.all():
                 which, intervals = which[possible], intervals.rows(possible)
-        self._keep(which, intervals, self._system.can_hold(intervals) & self._keeps_rules(which, intervals))
+        self._keep(which, intervals, self._keeps_rules(which, intervals))
 
     def _keeps_rules(self, which: Rows, values: Intervals) -> Mask:
         """Whether the bins of values keep to the rules that are no checks."""

@@ -58,11 +58,11 @@ class Line:
         return places
 
     def floor(self, places: Ints) -> Ints:
-        """The last place at or below each that is drawn; if there is none, some place that is not."""
+        """The last place at or below each that is drawn, for places between the ends; below others some place."""
         return np.minimum(self.places(self._kept_below(self.points(places))), places)
 
     def ceil(self, places: Ints) -> Ints:
-        """The first place at or above each that is drawn; if there is none, some place that is not."""
+        """The first place at or above each that is drawn, for places between the ends; above others some place."""
         return np.maximum(self.places(self._kept_above(self.points(places - 1) + 1)), places)
 
     def points(self, places: Ints) -> Ints:
