@@ -1,7 +1,8 @@
 """Contradictions between checks, found before anything is read or paid for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import NoReturn
 
 from synthdp.errors import SchemaError
 from synthdp.table.rules.expressions import Relation
@@ -10,13 +11,25 @@ _STRICT = Fraction(1, 10**30)
 """What ``<`` lies below ``<=``: less than anything that can be written."""
 
 
-def check_consistent(relations: Sequence[Relation]) -> None:
-    """Raise `SchemaError` if comparisons of two columns each go round in a circle, such as ``a < b`` and ``b < a``.
+_ZERO = ""
+"""Stands for 0 among columns, which have names."""
 
-    Each says that one column is at most another plus a gap. They contradict each other if and only if
-    some go round in a circle whose gaps sum up to less than 0, which the algorithm of Bellman and Ford finds.
+Bounds = Mapping[str, tuple[Fraction, Fraction]]
+Step = tuple[str, str, Fraction, str]
+"""The first column is at most the second one plus a gap; and what says so."""
+
+
+def check_consistent(relations: Sequence[Relation], bounds: Bounds) -> None:
+    """Raise `SchemaError` if comparisons go round in a circle, such as ``a < b`` and ``b < a``.
+
+    Each comparison of two columns, or of one with a number, says that one is at most another plus a gap, and so do
+    the ``bounds`` of columns. They contradict each other if and only if some go round in a circle whose gaps sum up
+    to less than 0, which the algorithm of Bellman and Ford finds.
     """
     steps = [step for relation in relations for step in _steps(relation)]
+    for name, (low, high) in bounds.items():
+        text = f"the bounds of {name!r}"
+        steps += [(name, _ZERO, high, text), (_ZERO, name, -low, text)]
     most = dict.fromkeys((name for smaller, larger, *_ in steps for name in (smaller, larger)), Fraction(0))
     cause: dict[str, tuple[str, str]] = {}
     changed: str | None = None
@@ -27,27 +40,33 @@ def check_consistent(relations: Sequence[Relation]) -> None:
                 most[smaller] = most[larger] + gap
                 cause[smaller] = larger, text
                 changed = smaller
-    if changed is None:
-        return
-    for _ in most:  # far enough back to stand on the circle
-        changed = cause[changed][0]
-    texts, name = {cause[changed][1]}, cause[changed][0]
-    while name != changed:
-        texts.add(cause[name][1])
+    if changed is not None:
+        _refuse(changed, cause)
+
+
+def _refuse(name: str, cause: Mapping[str, tuple[str, str]]) -> NoReturn:
+    """Name what goes round in a circle, which the causes of a name lead to."""
+    for _ in cause:  # far enough to stand on the circle
         name = cause[name][0]
-    shown = " and ".join(map(repr, sorted(texts)))
+    texts, first = {cause[name][1]}, name
+    while (name := cause[name][0]) != first:
+        texts.add(cause[name][1])
+    shown = " and ".join(sorted(texts))
     contradict = "contradict each other" if len(texts) > 1 else "contradicts itself"
-    raise SchemaError(f"schema: constraints: the check {shown} {contradict}; remove or correct one")
+    raise SchemaError(f"schema: constraints: {shown} {contradict}; remove or correct one")
 
 
-def _steps(relation: Relation) -> list[tuple[str, str, Fraction, str]]:
-    """A relation as ``first <= second + gap`` if it says something like that, an equation both ways."""
-    if len(relation.factors) != 2 or sum(relation.factors.values()) != 0:
+def _steps(relation: Relation) -> list[Step]:
+    """What a relation says, an equation both ways; nothing if it is no comparison of two columns or a number."""
+    factors = dict(relation.factors)
+    if len(factors) == 1:
+        factors[_ZERO] = -sum(factors.values(), Fraction(0))
+    if len(factors) != 2 or sum(factors.values()) != 0:
         return []
-    (first, factor), (second, _) = relation.factors.items()
+    (first, factor), (second, _) = factors.items()
     if factor < 0:
         first, second = second, first
-    gap = -relation.constant / abs(factor)
+    gap, text = -relation.constant / abs(factor), f"the check {relation.text!r}"
     if relation.sign == "=":
-        return [(first, second, gap, relation.text), (second, first, -gap, relation.text)]
-    return [(first, second, gap - (_STRICT if relation.sign == "<" else 0), relation.text)]
+        return [(first, second, gap, text), (second, first, -gap, text)]
+    return [(first, second, gap - (_STRICT if relation.sign == "<" else 0), text)]

@@ -13,8 +13,9 @@ For conditions see `synthdp.table.rules.conditions`. What is written always obey
 must lie inside or outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -23,10 +24,13 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.calendar import seconds_at
 from synthdp.table.columns.column import Column
+from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.rules.checks import check_bounds, check_kinds, possible_bins, treelike
 from synthdp.table.rules.conditions import check_may_be_missing, level_codes, listed_levels, range_of
-from synthdp.table.rules.contradictions import check_consistent
+from synthdp.table.rules.contradictions import Bounds, check_consistent
 from synthdp.table.rules.expressions import Relation, relations_of
 from synthdp.table.rules.lines import Line
 
@@ -54,13 +58,16 @@ class Rule:
     relations: tuple[Relation, ...] = field(default=(), compare=False)
 
 
-def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ...]:
-    """What the checks among the rules of a schema state; raises `SchemaError` if they cannot, whatever the bins are."""
+def relations_in(rules: object, columns: Sequence[Column], learnt: Collection[str] = ()) -> tuple[Relation, ...]:
+    """What the checks among the rules of a schema state.
+
+    Raises `SchemaError` if they cannot, whatever the bins are, and whatever the bounds of ``learnt`` columns are.
+    """
     known = {column.name: column for column in columns}
     relations = [relation for rule in _listed(rules) for relation in relations_of_check(rule)]
     for relation in relations:
         check_kinds(relation, known)
-    check_consistent(relations)
+    check_consistent(relations, _declared_bounds(relations, known, learnt) if learnt else {})
     return tuple(relations)
 
 
@@ -68,6 +75,20 @@ def _listed(rules: object) -> Sequence[Any]:
     if not isinstance(rules, Sequence) or isinstance(rules, str):
         _refuse("'constraints' is not a list; list the rules there")
     return rules
+
+
+def _declared_bounds(relations: Sequence[Relation], columns: Columns, learnt: Collection[str]) -> Bounds:
+    """The bounds of the columns that checks name and that are not learnt."""
+    bounds = {}
+    for name in {name for relation in relations for name in relation.factors} - set(learnt):
+        column = columns[name]
+        assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
+        if isinstance(column, DateColumn):
+            low, high = (Fraction(seconds_at(bound)) for bound in (column.minimum, column.maximum) if bound)
+        else:
+            low, high = (Fraction(repr(bound)) for bound in (column.minimum, column.maximum))
+        bounds[name] = low, high
+    return bounds
 
 
 def is_check(rule: object) -> bool:

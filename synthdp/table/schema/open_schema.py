@@ -192,7 +192,7 @@ class OpenSchema:
                 raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
         columns = [found.get(column.name, column) for column in self.columns]
         checks = [relation for rule in self.rules for relation in relations_of_check(rule)]
-        return replace(self, columns=reconciled(columns, checks, found))
+        return replace(self, columns=reconciled(columns, checks, self._without_bounds & found.keys()))
 
     def without(self, name: str) -> Self:
         """This schema without a column that never reaches the model: the ids of persons.
@@ -237,7 +237,7 @@ class OpenSchema:
         closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
         schema = self._written(closed)
         if self.rules:
-            relations_in(self.rules, closed)
+            relations_in(self.rules, closed, self._without_bounds)
             settled = [rule for rule in schema["synthdp"]["constraints"] if not self._named(rule) & self._open_names]
             schema["synthdp"] = {"constraints": settled}
         return Schema.from_dict(schema)
@@ -245,6 +245,10 @@ class OpenSchema:
     @property
     def _open_names(self) -> set[str]:
         return {column.name for column in self.open_columns}
+
+    @property
+    def _without_bounds(self) -> set[str]:
+        return {column.name for column in self.open_columns if "bounds" in column.open_parts}
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         fields = []

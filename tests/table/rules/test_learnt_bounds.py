@@ -2,6 +2,7 @@
 
 import pytest
 
+from synthdp.errors import SchemaError
 from synthdp.table.schema.open_schema import OpenSchema
 
 
@@ -42,6 +43,36 @@ def test_bounds_that_leave_none_are_widened_and_others_are_not():
     schema = closed(fields, ["a <= b", "c <= a", "d <= e"], **found)
     assert bounds(schema, "a", "b", "c", "d", "e") == [(0, 90), (0, 90), (7, 7), (3, 3), (0, 5)]
     assert schema["a"].edges == (0, 60, 90)
+
+
+def test_declared_bounds_stay_where_bins_are_learnt():
+    binned = {
+        "name": "b",
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 9},
+        "synthdp": {"derive": ["bins"]},
+    }
+    found = {"a": {"minimum": 50, "maximum": 60}, "b": {"edges": [0, 4, 9]}}
+    schema = closed([opened("a"), binned], ["a <= b"], **found)
+    assert bounds(schema, "a", "b") == [(0, 60), (0, 9)]
+
+
+@pytest.mark.parametrize(
+    ("checks", "message"),
+    [
+        (["a > 200", "a < 100"], "the check 'a < 100' and the check 'a > 200' contradict each other"),
+        (["a <= b", "b <= c"], "the bounds of 'a' and the bounds of 'c' and the check 'a <= b' and the check 'b <= c'"),
+        (["day <= end", "end <= born"], "the bounds of 'born' and the bounds of 'day'"),
+    ],
+)
+def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, message):
+    fields = [opened("b"), opened("end", "date"), declared("c", 0, 9), declared("a", 50, 500)]
+    for name, year in (("day", 2010), ("born", 1950)):
+        limits = {"minimum": f"{year}-01-01", "maximum": f"{year}-12-31"}
+        fields.append({"name": name, "type": "date", "constraints": limits})
+    with pytest.raises(SchemaError, match=message) as raised:
+        OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}})
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
