@@ -13,6 +13,7 @@ from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.table.columns.points import decimals_of
 from synthdp.table.rules.expressions import Relation, refuse_check
 from synthdp.table.rules.inequalities import Inequality, Mask
 from synthdp.table.rules.lines import Line
@@ -134,13 +135,19 @@ def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> 
     return kept
 
 
-def with_exact_totals(columns: Sequence[Column], relations: Sequence[Relation]) -> tuple[Column, ...]:
-    """The columns, with decimals such that totals are the exact sums of their parts.
+def with_exact_decimals(columns: Sequence[Column], relations: Sequence[Relation]) -> tuple[Column, ...]:
+    """The columns, with decimals such that values are what is compared, and totals the exact sums of their parts.
 
-    A total gets as many as its parts need; where floats cannot hold so many, its parts get fewer.
-    Raises `SchemaError` if bins of a part would be left without a value.
+    A total gets as many as its parts need; where floats cannot hold so many, its parts get fewer. A column of one
+    value gets as many as that has. Raises `SchemaError` if bins of a part would be left without a value.
     """
     by_name = {column.name: column for column in columns}
+    for name in {name for relation in relations for name in relation.factors}:
+        column = by_name[name]
+        if isinstance(column, NumberColumn) and column.minimum == column.maximum:
+            own = int(decimals_of(np.array([column.minimum], np.float64))[0])
+            decimals = min(max(column.decimals or 0, own), column.most_decimals)
+            by_name[name] = replace(column, decimals=decimals)
     for relation in [*relations] * len(relations):  # the parts of a total may be totals
         total = by_name[relation.total] if relation.total is not None else None
         if not isinstance(total, NumberColumn):

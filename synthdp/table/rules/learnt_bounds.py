@@ -6,6 +6,7 @@ Nothing that noise can do should end a run that was paid for, and no row should 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from math import ceil, floor
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,19 +54,18 @@ def _widened(column: BinnedColumn, others: Sequence[Any], spread: int) -> Binned
     """A column from the lowest bound of some others to the highest, and some units more; as it is if it cannot be."""
     assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
     low, high = min(other.minimum for other in others), max(other.maximum for other in others)
-    more: Any = spread
-    if isinstance(column, DateColumn):
-        more = timedelta(days=spread)
-    changed: dict[str, Any] = {"minimum": low - more, "maximum": high + more}
-    if isinstance(column, IntegerColumn):
-        changed = {"minimum": int(np.floor(low - more)), "maximum": int(np.ceil(high + more))}
-    if column.edges is not None:
-        changed["edges"] = (changed["minimum"], *column.edges[1:-1], changed["maximum"])
-    elif column.bins == 1 and changed["minimum"] < changed["maximum"]:
-        changed["bins"] = 2
-    if column.shape is not None:
-        changed["shape"] = replace(column.shape, starts=(changed["minimum"], *column.shape.starts[1:]))
     try:
+        more: Any = timedelta(days=spread) if isinstance(column, DateColumn) else spread
+        low, high = low - more, high + more
+        if isinstance(column, IntegerColumn):
+            low, high = floor(low), ceil(high)
+        changed: dict[str, Any] = {"minimum": low, "maximum": high}
+        if column.edges is not None:
+            changed["edges"] = (low, *column.edges[1:-1], high)
+        elif column.bins == 1 and low < high:
+            changed["bins"] = 2
+        if column.shape is not None:
+            changed["shape"] = replace(column.shape, starts=(low, *column.shape.starts[1:]))
         return replace(column, **changed)
     except (SchemaError, OverflowError):
         return column

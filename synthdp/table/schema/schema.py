@@ -22,7 +22,7 @@ from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
 from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
-from synthdp.table.rules.checks import with_exact_totals
+from synthdp.table.rules.checks import with_exact_decimals
 from synthdp.table.rules.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.table.rules.rules import Rule, parse_rules, relations_in
 from synthdp.table.rules.system import System
@@ -87,7 +87,7 @@ class Schema:
         columns, missing_values, dialect = parse_schema(mapping)
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        exact = with_exact_totals(columns, relations_in(rules, columns))
+        exact = with_exact_decimals(columns, relations_in(rules, columns))
         schema = cls(exact, missing_values, parse_rules(rules, exact), dialect)
         if schema.checks is not None:
             schema.checks.check_possible()

@@ -219,6 +219,14 @@ def test_a_moved_value_breaks_no_other_rule():
     assert not ((table["s"] == "y") & (table["a"] == 0)).any()
 
 
+def test_a_column_of_one_value_off_its_decimals_is_compared_as_it_is():
+    fields = [number("a", 0.25, 0.25, decimals=0, required=False), number("b", 0, 1, decimals=2, bins=2)]
+    table = drawn(schema_of(fields, "a < b"))
+    assert set(table["a"].dropna()) == {0.25}
+    assert holds(table["a"], table["b"], strict=True)
+    assert table["b"][table["a"].notna()].min() < 0.4
+
+
 @pytest.mark.parametrize(("check", "possible"), [("a >= b", {2, 3}), ("a <= b", {0, 1})])
 def test_a_given_value_between_those_of_a_column_is_compared_as_it_is(check, possible):
     schema = schema_of([integer("a", 0, 3), integer("b", 0, 3)], check)

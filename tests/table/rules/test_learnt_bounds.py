@@ -102,6 +102,18 @@ def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, 
                 "b": {"minimum": "2009-01-01T00:00:00", "maximum": "2009-03-01T12:00:00"},
             },
         ),
+        (
+            [
+                opened("a", "date", synthdp={"derive": True, "resolution": "week"}),
+                declared("n", 0, 9),
+                opened("b", "date"),
+            ],
+            ["a <= b"],
+            {
+                "a": {"minimum": "9999-01-01", "maximum": "9999-12-31"},
+                "b": {"minimum": "0001-01-08", "maximum": "0001-02-01"},
+            },
+        ),
         ([opened("a"), opened("b")], ["a + 1000 <= b"], {name: {"minimum": 0, "maximum": 9} for name in "ab"}),
     ],
 )
