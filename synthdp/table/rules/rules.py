@@ -101,6 +101,16 @@ def relations_of_check(rule: Any) -> tuple[Relation, ...]:
     return relations_of(rule["check"]) if is_check(rule) else ()
 
 
+def names_in(rule: Mapping[str, Any]) -> set[str]:
+    """The names in a rule, as far as it is well-formed."""
+    forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
+    entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
+    names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
+    names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
+    names += [name for relation in relations_of_check(rule) for name in relation.factors]
+    return {name for name in names if isinstance(name, str)}
+
+
 def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema; raises `SchemaError`, naming what to change, if one cannot be understood."""
     relations = relations_in(rules, columns)

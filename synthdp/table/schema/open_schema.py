@@ -14,7 +14,7 @@ from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
 from synthdp.table.rules.learnt_bounds import reconciled
-from synthdp.table.rules.rules import is_check, relations_in, relations_of_check
+from synthdp.table.rules.rules import is_check, names_in, relations_in, relations_of_check
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds
 from synthdp.table.schema.open_column import OpenColumn
@@ -283,14 +283,8 @@ class OpenSchema:
                 raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
 
     def _named(self, rule: Mapping[str, Any]) -> set[str]:
-        """The columns that a rule names, as far as it is well-formed; a part of a date names the date, too."""
-        if relations := relations_of_check(rule):
-            return {name for relation in relations for name in relation.factors}
-        forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
-        entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
-        names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
-        names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
-        texts = {name for name in names if isinstance(name, str)}
+        """The columns that a rule names; a part of a date names the date, too."""
+        texts = names_in(rule)
         return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}
 
 
