@@ -184,6 +184,7 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, prin
             "worst L1",
         ),
         ("scale.py --columns 6 --rows 1000", "planted"),
+        ("rules.py --tables loans --seeds 1 --recipe independent", "gap"),
         ("inference/tree_growth.py --problems Adult", "cover ms"),
         pytest.param("plan.py --data-sets titanic --epsilons 1 --seeds 1", "expected", marks=needs_data),
         ("inference/random_problems.py --problems 3 --cells 20", "optimal"),

@@ -28,7 +28,7 @@ from synthdp.table.files.json_files import json_text, load_json, parse_json, wri
 from synthdp.table.files.tables import check_kind, open_table, write_frame
 from synthdp.table.files.writing import check_writable, reason
 from synthdp.table.records.loading import held_rows
-from synthdp.table.schema.conditions import CONDITIONS
+from synthdp.table.rules.conditions import CONDITIONS
 from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
 from synthdp.table.schema.kinds import schema_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema

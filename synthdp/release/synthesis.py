@@ -5,25 +5,20 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from synthdp.errors import ModelTooLargeError, ParameterError
-from synthdp.inference.arrays import Codes
-from synthdp.inference.complete_where import complete_where
+from synthdp.errors import ParameterError
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release import archive
 from synthdp.release.certificate import UNKNOWN_ROWS, fit_cautions
-from synthdp.release.given_rows import given_codes, given_table, with_given
+from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.registry import engine_named
 from synthdp.release.structure import structure_graph
 from synthdp.table.frames.form import PLAIN_FORM, TableForm
-from synthdp.table.records.codec import decode
-from synthdp.table.schema.schema import Schema, narrowed_schema
+from synthdp.table.schema.schema import Schema
 
 if TYPE_CHECKING:
     from networkx import Graph
@@ -153,9 +148,10 @@ class Synthesis:
             ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
             64 GiB (see `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
             ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
-            record is impossible under the model, or ``where`` names a generated column.
+            record is impossible under the model, a slice is under the schema's checks, or ``where``
+            names a generated column.
         SchemaError
-            If ``where`` or ``given`` does not fit the schema.
+            If ``where`` or ``given`` does not fit the schema, or a given record breaks a check.
         MissingExtraError
             If the schema has fakes generated and faker is not installed.
         """
@@ -166,45 +162,10 @@ class Synthesis:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
-        schema, wanted = narrowed_schema(self._schema, {} if where is None else where)
-        frame = None if given is None else given_table(given, schema)
-        known = {} if frame is None else given_codes(frame, schema)
-        n_rows = n_rows if frame is None else len(frame)
-        sampling, decoding, generating = map(int, np.random.SeedSequence(seed).generate_state(3))
-        if known:
-            codes = self._completed(known, wanted, sampling)
-        elif wanted:
-            slice_total = round(self._expected(wanted)) if n_rows is None else n_rows
-            codes = self.model.sample_where(wanted, slice_total, seed=sampling)
-        else:
-            codes = self.model.sample(round(self.model.total) if n_rows is None else n_rows, seed=sampling)
-        table = decode(codes, schema, np.random.default_rng(decoding), text=text)
-        table = table if frame is None else with_given(table, frame, schema, text=text)
-        stated = {} if frame is None else {name: frame[name] for name in schema.generated.names if name in frame}
-        table = schema.generated.completed(table, seed=generating, stated=stated, text=text)
-        return self._form.filled(table, text=text, kept=() if frame is None else frame.columns)
+        table, kept = drawn_table(self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given)
+        return self._form.filled(table, text=text, kept=kept)
 
-    def _completed(
-        self, given: Mapping[str, NDArray[np.integer]], wanted: Mapping[str, NDArray[np.float64]], seed: int
-    ) -> Codes:
-        """Codes of completed records, inside a slice if there is one."""
-        if both := given.keys() & wanted.keys():
-            raise ParameterError(
-                f"where: column {min(both)!r} is in given, where it stays as it is; leave it out of one"
-            )
-        return complete_where(self.model, given, wanted, seed=seed) if wanted else self.model.complete(given, seed=seed)
-
-    def _expected(self, wanted: Mapping[str, NDArray[np.float64]]) -> float:
-        """Expected number of records of a slice."""
-        try:
-            counts = self.model.marginal(tuple(wanted)).values
-        except (ModelTooLargeError, ParameterError) as error:
-            raise type(error)(f"where: {error}; or say how many rows you want with n_rows") from None
-        for shares in wanted.values():
-            counts = np.tensordot(shares, counts, axes=(0, 0))
-        return float(counts)
-
-    def in_dialect(self, dialect: str | Mapping[str, Any]) -> "Synthesis":
+    def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
         """The same release, to be written as another dialect says.
 
         Parameters
@@ -218,10 +179,7 @@ class Synthesis:
         SchemaError
             If it is no dialect.
         """
-        schema = self._schema.in_dialect(dialect)
-        return Synthesis(
-            schema=schema, measurements=self._measurements, model=self.fitted, certificate=self._certificate
-        )
+        return self._with(schema=self._schema.in_dialect(dialect))
 
     def marginal(self, columns: Sequence[str]) -> pd.Series:
         """Expected counts of all combinations of levels of some columns.
@@ -267,6 +225,7 @@ class Synthesis:
 
             The graph's own ``n_rows`` is the estimated number of records.
 
+        >>> import numpy as np
         >>> from synthdp import Domain, from_measurements
         >>> domain = Domain(("smoker", "cough", "town"), (2, 2, 3))
         >>> together, alone = np.array([[60.0, 10.0], [5.0, 25.0]]), np.array([20.0, 50.0, 30.0])
@@ -301,12 +260,15 @@ class Synthesis:
 
     def in_form(self, form: TableForm) -> Self:
         """The same release, with tables drawn in some form."""
+        return self._with(form=form)
+
+    def _with(self, *, schema: Schema | None = None, form: TableForm | None = None) -> Self:
         return type(self)(
-            schema=self._schema,
+            schema=schema or self._schema,
             measurements=self._measurements,
             model=self.fitted,
             certificate=self._certificate,
-            form=form,
+            form=form or self._form,
         )
 
     def __repr__(self) -> str:

@@ -26,6 +26,7 @@ from synthdp.cli import main as cli
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import archive, release, synthesis
 from synthdp.release.certificate import UNKNOWN_ROWS
+from synthdp.release.drawing import draw
 from synthdp.table.files import writing
 
 CENSUS = DATA
@@ -107,7 +108,7 @@ AFTER_PAYING = {
     "certifying": ((release, "privacy_certificate"), {}),
     "saving": ((archive, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
     "sampling": ((synthesis.Synthesis, "sample"), {}),
-    "decoding": ((synthesis, "decode"), {}),
+    "decoding": ((draw, "decode"), {}),
     "opening the output": ((outputs, "write_atomically"), {}),
     "writing": ((outputs, "write_rows"), {}),
     "writing the last row": ((outputs, "_flush"), {}),
@@ -450,7 +451,7 @@ def unforeseen():
 PLACES = {
     "reading": ((commands, "held_rows"), False),
     "fitting": ((mst, "estimate_refined"), True),
-    "decoding": ((synthesis, "decode"), True),
+    "decoding": ((draw, "decode"), True),
 }
 
 
@@ -479,7 +480,7 @@ def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypa
 
 def test_running_out_of_memory_is_one_line(place, charged, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(synthesis, "decode", failing(None, MemoryError(CANARY)))
+        patch.setattr(draw, "decode", failing(None, MemoryError(CANARY)))
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 1)
     assert "out of memory" in outcome.err

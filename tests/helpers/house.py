@@ -22,9 +22,10 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("files", "columns"), ("frames", "generated"), ("schema",), ("records",)),
+    "table": (("files", "columns"), ("frames", "generated", "rules"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
+    "release": (("drawing",), ("",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
         ("engines",),

@@ -173,3 +173,25 @@ class Runs:
         if self.lengths.max(initial=1) > 1:
             points += rng.integers(self.lengths[runs])
         return points
+
+    def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
+        """A grid point between each two, both included and in runs, by what lies between them weighs; else evenly.
+
+        The groups must lie one after the other on the grid, as bins do.
+        """
+        first, last = (np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs))
+        left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
+        runs = np.searchsorted(self.ends, left + (right - left) * rng.random(len(lows)), side="right")
+        runs = np.clip(runs, first, last)
+        weighs = right > left
+        begins = np.where(weighs, np.maximum(lows, self.firsts[runs]), lows)
+        stops = np.where(weighs, np.minimum(highs + 1, self.firsts[runs] + self.lengths[runs]), highs + 1)
+        points: Ints = rng.integers(begins, stops)
+        runs = np.searchsorted(self.firsts, points, side="right") - 1  # where nothing weighs, between runs perhaps
+        return np.asarray(np.minimum(points, self.firsts[runs] + self.lengths[runs] - 1))
+
+    def _on_line(self, points: Ints, runs: Ints) -> Floats:
+        """Where points lie on the line of `ends`, each in its run or just behind it."""
+        begins, ends = np.append(0.0, self.ends)[runs], self.ends[runs]
+        share = (points - self.firsts[runs]) / self.lengths[runs]
+        return np.asarray(begins + share * (ends - begins))

@@ -64,7 +64,7 @@ class BinnedColumn(Column):
         """The first grid point whose value is at or above each of some values between the bounds."""
 
     @abstractmethod
-    def _at(self, points: NDArray[np.int64]) -> NDArray[Any]:
+    def at(self, points: NDArray[np.int64]) -> NDArray[Any]:
         """The values at grid points, within the bounds."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class BinnedColumn(Column):
         Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
         """
         first, last = self._limits(low, high)
-        lows, highs = (self._at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
+        lows, highs = (self.at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
         inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
         cut = np.flatnonzero(~(inside | (highs < first) | (lows > last)))
         if cut.size:
@@ -136,10 +136,10 @@ class BinnedColumn(Column):
         Raises `SchemaError` if a value is unreadable.
         """
         first, last = self._limits(low, high)
-        points = range(self._drawn_starts[0], self._drawn_starts[-1])
+        points = range(self.drawn_starts[0], self.drawn_starts[-1])
 
         def value(point: int) -> float:
-            return float(self._at(np.array([point]))[0])
+            return float(self.at(np.array([point]))[0])
 
         return points[0] + bisect_left(points, first, key=value), points[0] + bisect_right(points, last, key=value)
 
@@ -212,13 +212,13 @@ class BinnedColumn(Column):
         return masses(cuts, self._shape_points, self.shape.weights)
 
     @property
-    def _drawn_starts(self) -> Ints:
+    def drawn_starts(self) -> Ints:
         """`_starts`, but for a column of one value off its grid, which is written all the same."""
         return np.append(self._starts[:-1], max(self._starts[-1], self._starts[0] + 1))
 
     def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
         """Where bins, pieces of the shape and kept spans begin and end, and for each run between the bin it lies in."""
-        starts = self._drawn_starts
+        starts = self.drawn_starts
         pieces = [cuts for cuts in (self._shape_points, self.kept) if cuts is not None]
         cuts = cut_at(starts, *pieces, *others)
         return cuts, np.searchsorted(starts, cuts[:-1], side="right") - 1
@@ -227,24 +227,26 @@ class BinnedColumn(Column):
         return np.ones(len(points), np.bool_) if self.kept is None else lie_in(points, self.kept)
 
     @cached_property
-    def _shaped(self) -> Runs | None:
-        """The grid in runs that lie in one bin and one piece of the shape each, by bin; None if bins are even."""
-        if self._shape_points is None and self.kept is None:
-            return None
+    def _runs(self) -> Runs:
+        """The grid in runs that lie in one bin and one piece of the shape each, by bin."""
         cuts, bins = self._cuts()
         kept = self._is_kept(cuts[:-1])
         kept |= ~np.isin(bins, bins[kept])  # bins of which nothing is kept stay whole: every bin is one group
         return Runs.of(bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
 
+    @property
+    def _is_even(self) -> bool:
+        return self._shape_points is None and self.kept is None
+
     def _bins_of(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """The bin of each code; any where the value is missing."""
         return codes if self.required else np.minimum(codes, self.n_levels - 1)
 
-    def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)
-        if self._shaped is not None:
-            return self._shaped.draw(bins, rng)
+        if not self._is_even:
+            return self._runs.draw(bins, rng)
         lows = self._starts[:-1]
         lengths = np.maximum(np.diff(self._starts), 1)
         points: NDArray[np.int64] = lows[bins]
@@ -252,15 +254,29 @@ class BinnedColumn(Column):
             points += rng.integers(lengths[bins])
         return points
 
-    def _is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
+        """A grid point between each two of one bin, both included and kept, by the shape."""
+        return rng.integers(lows, highs + 1) if self._is_even else self._runs.draw_between(lows, highs, rng)
+
+    def is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Whether each code stands for "missing"."""
         return np.asarray(codes == self.n_levels)
+
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+        """Values drawn from their bins; see `values_at` for the dtype."""
+        return self.values_at(self.draw(codes, rng), self.is_missing(codes))
 
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
         """The values that `decode` gives for the same generator, as texts."""
-        return self._point_texts(self._draw(codes, rng), codes)
+        return self.texts_at(self.draw(codes, rng), self.is_missing(codes))
 
-    def _point_texts(self, drawn: Ints, codes: NDArray[np.integer[Any]]) -> NDArray[np.object_]:
-        positions, points = pd.factorize(drawn)
-        texts = [*self._texts(self._at(points)), self._missing_text]
-        positions[self._is_missing(codes)] = len(texts) - 1
+    @abstractmethod
+    def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:
+        """The values at grid points, and nothing where they are missing."""
+
+    def texts_at(self, points: Ints, missing: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """The values at grid points as a CSV file holds them."""
+        positions, found = pd.factorize(points)
+        texts = [*self._texts(self.at(found)), self._missing_text]
+        positions[missing] = len(texts) - 1
         return self._gathered(texts, positions)

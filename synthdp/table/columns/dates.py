@@ -135,7 +135,7 @@ class DateColumn(BinnedColumn):
         first, last = self._units
         units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64).clip(first, last))
         units = np.union1d(units, np.arange(first, min(first + N_PROBES, last + 1)))
-        read_back = self._read(np.array(self._texts(self._at(units)), dtype=object))
+        read_back = self._read(np.array(self._texts(self.at(units)), dtype=object))
         wrong = np.isnan(read_back)
         if not wrong.any():
             wrong = unit_of(read_back.astype(np.int64), self._resolution) != units
@@ -191,15 +191,16 @@ class DateColumn(BinnedColumn):
 
     @property
     def _outer_edges(self) -> Sequence[pd.Timestamp]:
-        seconds = [*self._at(self._starts[:-1]).tolist(), self._bounds[1]]
+        seconds = [*self.at(self._starts[:-1]).tolist(), self._bounds[1]]
         return [pd.Timestamp(np.datetime64(second, "s")) for second in seconds]
 
     def _first_points(self, values: Sequence[date]) -> NDArray[np.int64]:
         seconds = np.array([seconds_at(value) for value in values], dtype=np.int64)
         units = unit_of(seconds, self._resolution)
-        return units + (self._at(units) < seconds)
+        return units + (self.at(units) < seconds)
 
-    def _at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+    def at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The moments at grid points in seconds since 1970, within the bounds."""
         return np.clip(start_of(points, self._resolution), *self._bounds)
 
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
@@ -215,49 +216,55 @@ class DateColumn(BinnedColumn):
         clipped = np.clip(np.where(np.isnan(numbers), low, numbers), low, high)
         return part_of(np.floor(clipped).astype(np.int64), part)
 
-    def _runs_by_parts(self, parts: Sequence[str]) -> Runs:
-        """The grid in runs, grouped by bin and parts."""
+    @cached_property
+    def _known_runs(self) -> dict[int, Runs]:
+        """What `_runs_by_parts` gave: drawing in rounds asks for the same again and again."""
+        return {}
+
+    def _runs_by_parts(self, n_parts: int) -> Runs:
+        """The grid in runs, grouped by bin and the first parts."""
+        if n_parts not in self._known_runs:
+            self._known_runs[n_parts] = self._grouped_by(self.parts[:n_parts])
+        return self._known_runs[n_parts]
+
+    def _grouped_by(self, parts: Sequence[str]) -> Runs:
         unit = part_unit(parts)
         first, last = unit_of(np.array(self._bounds), unit).tolist()
         cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
         cuts, bins = self._cuts(cells)
         kept = self._is_kept(cuts[:-1])
-        seconds = self._at(cuts[:-1])
+        seconds = self.at(cuts[:-1])
         keys = keys_of_parts(bins, [part_of(seconds, part) for part in parts], parts)
         return Runs.of(keys[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
 
-    def _draw_agreeing(
-        self, codes: NDArray[np.integer[Any]], part_codes: Sequence[NDArray[Any]], rng: np.random.Generator
+    def draw(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
     ) -> Ints:
-        """A grid point for each code that agrees with as many parts as its bin allows, the first ones first."""
+        """A grid point for each code that agrees with as many parts as its bin allows, the first ones first.
+
+        ``parts`` are the codes of the column's parts.
+        """
+        if not parts:
+            return super().draw(codes, rng)
         points = np.full(len(codes), self._starts[0])
-        left = np.flatnonzero(~self._is_missing(codes))
-        for n in range(len(part_codes), 0, -1):
+        left = np.flatnonzero(~self.is_missing(codes))
+        for n in range(len(parts), 0, -1):
             if not left.size:
                 break
-            runs = self._runs_by_parts(self.parts[:n])
-            wanted = keys_of_parts(codes[left], [part[left] for part in part_codes[:n]], self.parts[:n])
+            runs = self._runs_by_parts(n)
+            wanted = keys_of_parts(codes[left], [part[left] for part in parts[:n]], self.parts[:n])
             groups = np.minimum(np.searchsorted(runs.keys, wanted), len(runs.keys) - 1)
             agrees = runs.keys[groups] == wanted
             points[left[agrees]] = runs.draw(groups[agrees], rng)
             left = left[~agrees]
-        points[left] = self._draw(codes[left], rng)
+        points[left] = super().draw(codes[left], rng)
         return points
 
-    def decode(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
-    ) -> pd.Series:
-        """Moments as ``datetime64[s]``; NaT where missing. ``parts`` are the codes of the column's parts."""
-        points = self._draw_agreeing(codes, parts, rng) if parts else self._draw(codes, rng)
-        moments = self._at(points).astype("datetime64[s]")
-        moments[self._is_missing(codes)] = np.datetime64("NaT")
+    def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:
+        """Moments as ``datetime64[s]``; NaT where missing."""
+        moments = self.at(points).astype("datetime64[s]")
+        moments[missing] = np.datetime64("NaT")
         return pd.Series(moments, dtype="datetime64[s]")
-
-    def decode_text(
-        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
-    ) -> NDArray[np.object_]:
-        """The values that `decode` gives for the same generator, as texts."""
-        return self._point_texts(self._draw_agreeing(codes, parts, rng) if parts else self._draw(codes, rng), codes)
 
     def _bound_text(self, moment: date) -> str:
         """A bound by the format if that loses nothing, else as ISO 8601."""

@@ -88,18 +88,18 @@ class IntegerColumn(NumericColumn):
     def _first_points(self, values: Sequence[int]) -> NDArray[np.int64]:
         return np.array(values, dtype=np.int64)
 
-    def _at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+    def at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The integers themselves."""
         return points
 
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
         return list(map(str, values.tolist()))
 
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+    def values_at(self, points: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
         """Integers: ``int64`` if the column is required, else pandas' ``Int64``."""
-        points = self._draw(codes, rng)
         if self.required:
             return pd.Series(points, dtype=np.int64)
-        return pd.Series(pd.arrays.IntegerArray(points, self._is_missing(codes)))
+        return pd.Series(pd.arrays.IntegerArray(points, missing))
 
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
@@ -185,7 +185,8 @@ class NumberColumn(NumericColumn):
         return float(number)
 
     @property
-    def _max_decimals(self) -> int:
+    def most_decimals(self) -> int:
+        """Most decimals that floats hold between the bounds."""
         largest = max(map(abs, self._bounds))
         exponent = math.ceil(math.log10(largest)) if largest > 0 else 0
         return min(15 - exponent, 300)
@@ -193,8 +194,8 @@ class NumberColumn(NumericColumn):
     def _check_decimals(self, decimals: object) -> None:
         if isinstance(decimals, bool) or not isinstance(decimals, int):
             refuse(self.name, f"synthdp.decimals is {decimals!r}; give a whole number")
-        if not -300 <= decimals <= self._max_decimals:
-            limit = f"at most {self._max_decimals} for these bounds"
+        if not -300 <= decimals <= self.most_decimals:
+            limit = f"at most {self.most_decimals} for these bounds"
             refuse(self.name, f"synthdp.decimals is {decimals}; use {limit}, floats hold 15 digits")
 
     def _fill_in_bins(self) -> None:
@@ -209,8 +210,8 @@ class NumberColumn(NumericColumn):
 
     def _default_decimals(self) -> int:
         narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)
-        wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest)) if narrowest > 0 else self._max_decimals
-        return min(max(wanted, 0), self._max_decimals)
+        wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest)) if narrowest > 0 else self.most_decimals
+        return min(max(wanted, 0), self.most_decimals)
 
     @cached_property
     def _edges(self) -> tuple[float, ...]:
@@ -232,7 +233,8 @@ class NumberColumn(NumericColumn):
     def _first_points(self, values: Sequence[float]) -> NDArray[np.int64]:
         return first_points(np.array(values, dtype=np.float64), self.decimals or 0)
 
-    def _at(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
+    def at(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Multiples of ``10**-decimals`` as floats."""
         # a column of one value, minimum == maximum, has that value even off the decimal grid
         return np.clip(value_at(points, self.decimals or 0), *self._bounds)
 
@@ -241,10 +243,10 @@ class NumberColumn(NumericColumn):
         texts = map(f"{{:.{max(self.decimals or 0, 0)}f}}".format, values.tolist())
         return list(map(self.notation.written, texts))
 
-    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+    def values_at(self, points: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
         """Numbers as ``float64``; NaN where missing."""
-        values = self._at(self._draw(codes, rng))
-        values[self._is_missing(codes)] = np.nan
+        values = self.at(points)
+        values[missing] = np.nan
         return pd.Series(values, dtype=np.float64)
 
     def field(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The codec: tables of values to tables of level codes and back."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.table.columns.column import code_dtype
-from synthdp.table.columns.date_parts import PartColumn, part_name
+from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.frames.plain import plain
+from synthdp.table.schema.decoding import decoded
 from synthdp.table.schema.schema import Schema
 
 Codes = NDArray[np.integer[Any]]
@@ -113,9 +114,16 @@ def _encoded(frame: pd.DataFrame, schema: Schema) -> Iterator[NDArray[Any]]:
 
 
 def decode(
-    codes: Sequence[Codes] | Codes, schema: Schema, rng: np.random.Generator, *, text: bool = False
+    codes: Sequence[Codes] | Codes,
+    schema: Schema,
+    rng: np.random.Generator,
+    *,
+    text: bool = False,
+    given: Mapping[str, NDArray[np.float64]] = {},
 ) -> pd.DataFrame:
     """A table of values for released level codes; `encode` gives the same codes back.
+
+    Where the bins of a row hold no values that keep to the schema's checks, values lie in other bins.
 
     Parameters
     ----------
@@ -128,6 +136,9 @@ def decode(
     text
         Texts as a CSV file holds them, in place of typed values. The same generator gives
         the same values either way.
+    given
+        Of some columns the values, as `read_numbers` gives them, that checks are to hold for in place
+        of those that are drawn.
 
     Returns
     -------
@@ -146,13 +157,4 @@ def decode(
     """
     columns = tuple(codes.T) if isinstance(codes, np.ndarray) and codes.ndim == 2 else tuple(codes)
     table = CodedTable(schema.domain, columns)
-    decoded: dict[str, pd.Series] = {}
-    by_name = dict(zip(schema.names, table.columns, strict=True))
-    for column in schema.table_columns:
-        name, own = column.name, by_name[column.name]
-        arguments: tuple[Any, ...] = (own, rng)
-        if isinstance(column, DateColumn):
-            arguments += ([by_name[part_name(column, part)] for part in column.parts],)
-        texts_or_values = column.decode_text if text else column.decode
-        decoded[name] = pd.Series(texts_or_values(*arguments), dtype=object if text else None)
-    return pd.DataFrame(decoded)
+    return decoded(dict(zip(schema.names, table.columns, strict=True)), schema, rng, text=text, given=given)

@@ -44,12 +44,21 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')
     if not kinds:
         raise SchemaError('kinds: no column is named; list at least one column with its kind, {"age": "integer"}')
-    kinds = plain_kinds(kinds)
+    own, kinds = _rules(plain_kinds(kinds))
     ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
     if len(ignored) == len(kinds):
         raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")
     fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
-    return {"fields": fields} | ({"synthdp": {"ignore": ignored}} if ignored else {})
+    own |= {"ignore": ignored} if ignored else {}
+    return {"fields": fields} | ({"synthdp": own} if own else {})
+
+
+def _rules(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """What stands under ``synthdp`` if that is no column but holds rules, and the kinds without it."""
+    own = kinds.get("synthdp")
+    if not isinstance(own, Mapping) or set(own) != {"constraints"}:
+        return {}, kinds
+    return dict(own), {name: kind for name, kind in kinds.items() if name != "synthdp"}
 
 
 def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -15,6 +15,8 @@ from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
+from synthdp.table.rules.learnt_bounds import reconciled
+from synthdp.table.rules.rules import is_check, names_in, relations_in, relations_of_check
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.table.schema.open_column import OpenColumn
@@ -34,7 +36,7 @@ class OpenSchema:
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
     rules
-        Combinations of values that are impossible, as in a schema file; on closed columns only.
+        As in a schema file. Checks may name open columns, other rules may not.
     ignored
         Names of columns that the table has besides. They are no part of the model or the output:
         nothing in them is encoded, held, counted or paid for.
@@ -46,8 +48,8 @@ class OpenSchema:
     Raises
     ------
     SchemaError
-        If there is no column, a name repeats, a rule does not fit or names an open or ignored
-        column, or the primary key cannot be promised to be unique.
+        If there is no column, a name repeats, a rule does not fit or names an ignored or generated
+        column, or an open one and is no check, or the primary key cannot be promised to be unique.
 
     >>> schema = OpenSchema.from_kinds(
     ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
@@ -176,7 +178,7 @@ class OpenSchema:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The rules as constraints on level codes; they are on closed columns only."""
+        """The rules as constraints on level codes, as far as they are on closed columns."""
         return self._outline.constraints
 
     def closed(self, found: Mapping[str, Column]) -> Schema:
@@ -192,13 +194,16 @@ class OpenSchema:
     def partly_closed(self, found: Mapping[str, Column]) -> Self:
         """This schema with some open columns replaced by the closed ones of their names.
 
+        Their bounds are widened where they leave no values for a check.
         Raises `SchemaError` if a name is not that of an open column.
         """
         known = {column.name for column in self.open_columns}
         for name, column in found.items():
             if name not in known or column.name != name:
                 raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
-        return replace(self, columns=tuple(found.get(column.name, column) for column in self.columns))
+        columns = [found.get(column.name, column) for column in self.columns]
+        checks = [relation for rule in self.rules for relation in relations_of_check(rule)]
+        return replace(self, columns=reconciled(columns, checks, self._without_bounds & found.keys()))
 
     def without(self, name: str) -> Self:
         """This schema without a column that never reaches the model: the ids of persons.
@@ -240,9 +245,22 @@ class OpenSchema:
 
     @cached_property
     def _outline(self) -> Schema:
-        """This schema closed, open columns by findings that are made up."""
+        """This schema closed, open columns by findings that are made up, without what rules say of these."""
         closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
-        return Schema.from_dict(self._written(closed))
+        schema = self._written(closed)
+        if self.rules:
+            relations_in(self.rules, closed, self._without_bounds)
+            settled = [rule for rule in schema["synthdp"]["constraints"] if not self._named(rule) & self._open_names]
+            schema["synthdp"] = {"constraints": settled}
+        return Schema.from_dict(schema)
+
+    @property
+    def _open_names(self) -> set[str]:
+        return {column.name for column in self.open_columns}
+
+    @property
+    def _without_bounds(self) -> set[str]:
+        return {column.name for column in self.open_columns if "bounds" in column.open_parts}
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         fields = []
@@ -252,37 +270,30 @@ class OpenSchema:
                 entry["missingValues"] = list(column.missing_values)
             fields.append(entry)
         schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
-        schema |= self.dialect.as_property()
-        ruled = {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
-        return self.generated.added_to(schema | ruled)
+        schema |= {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
+        return self.generated.added_to(schema | self.dialect.as_property())
 
     def _check_ignored(self) -> None:
         if self.ignored and not self.columns:
             raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
-        taken = {*self.names, *self.generated.names}
         for i, name in enumerate(self.ignored):
             check_text(name, name, "the name in synthdp.ignore")
-            if name in taken:
+            if name in (*self.names, *self.generated.names, *self.ignored[:i]):
                 again = "stands there twice" if name in self.ignored[:i] else "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
-            taken.add(name)
 
     def _check_rules(self) -> None:
-        open_names = {column.name for column in self.open_columns}
         for rule in self.rules:
             if not isinstance(rule, Mapping):
                 raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
-            for name in sorted({*open_names, *self.ignored, *self.generated.names}.intersection(self._named(rule))):
-                what = "which is generated" if name in self.generated.names else "which is ignored"
-                what = "whose domain is derived" if name in open_names else what
+            unknown = {*self.ignored, *self.generated.names} | (set() if is_check(rule) else self._open_names)
+            for name in sorted(unknown & self._named(rule)):
+                what = "which is ignored" if name in self.ignored else "which is generated"
+                what = "whose domain is derived" if name in self._open_names else what
                 way_out = "declare the column, without synthdp.derive, or remove the rule"
                 raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
 
     def _named(self, rule: Mapping[str, Any]) -> set[str]:
-        """The columns that a rule names, as far as it is well-formed; a part of a date names the date, too."""
-        forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
-        entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
-        names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
-        names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
-        texts = {name for name in names if isinstance(name, str)}
+        """The columns that a rule names; a part of a date names the date, too."""
+        texts = names_in(rule)
         return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}

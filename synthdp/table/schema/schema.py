@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
@@ -23,10 +24,12 @@ from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
-from synthdp.table.schema.conditions import CONDITIONS, is_condition, narrowed
+from synthdp.table.rules.checks import with_exact_decimals
+from synthdp.table.rules.conditions import CONDITIONS, is_condition, narrowed
+from synthdp.table.rules.rules import Rule, parse_rules, relations_in
+from synthdp.table.rules.system import System
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
-from synthdp.table.schema.rules import Rule, parse_rules
 
 
 @final
@@ -42,7 +45,7 @@ class Schema:
     missing_values
         Texts that mean "missing" in a file, unless a column has its own.
     rules
-        Combinations of values that are impossible; see `synthdp.table.schema.rules`.
+        Combinations of values that are impossible; see `synthdp.table.rules.rules`.
     dialect
         How CSV and Excel files of the table are written. How numbers are, each column knows.
     generated
@@ -91,7 +94,11 @@ class Schema:
         columns, missing_values, dialect = parse_schema(plain)
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
-        return cls(columns, missing_values, parse_rules(rules, columns), dialect, generated)
+        exact = with_exact_decimals(columns, relations_in(rules, columns))
+        schema = cls(exact, missing_values, parse_rules(rules, exact), dialect, generated)
+        if schema.checks is not None:
+            schema.checks.check_possible()
+        return schema
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -166,8 +173,19 @@ class Schema:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The rules as constraints on level codes."""
-        return tuple(rule.constraint for rule in self.rules)
+        """The rules as constraints on level codes; of checks, what engines are to know of them."""
+        return tuple(constraint for rule in self.rules for constraint in rule.constraints)
+
+    @cached_property
+    def checks(self) -> System | None:
+        """All rules that speak of values; None if there is none."""
+        relations = tuple(relation for rule in self.rules for relation in rule.relations)
+        named = {name for relation in relations for name in relation.factors}
+        columns = {
+            column.name: column for column in self.columns if column.name in named and isinstance(column, BinnedColumn)
+        }
+        others = tuple(constraint for rule in self.rules if not rule.relations for constraint in rule.constraints)
+        return System(columns, relations, others) if relations else None
 
     @property
     def fingerprint(self) -> str:
@@ -228,7 +246,15 @@ def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema
             raise SchemaError(f"where: {str(error).removeprefix('schema: ')}") from None
         if not wanted[name].any():
             raise ParameterError(f"where: no value of column {name!r} meets its condition; widen it")
-    return replace(schema, columns=tuple(columns.values())), wanted
+    narrow = replace(schema, columns=tuple(columns.values()))
+    if narrow.checks is not None:
+        present = {  # where a column can be missing nothing needs to be compared with it
+            name: np.array([column.required or (name in wanted and not wanted[name][-1])])
+            for name, column in narrow.checks.columns.items()
+        }
+        if broken := narrow.checks.broken(present, {}):
+            raise ParameterError(f"where: no row that meets it keeps to the check {broken.texts}; widen it")
+    return narrow, wanted
 
 
 def _shown(value: object) -> str:

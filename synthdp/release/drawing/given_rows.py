@@ -32,7 +32,8 @@ def given_table(given: object, schema: Schema) -> pd.DataFrame:
     ParameterError
         If they are none of the forms that are taken.
     SchemaError
-        If a column is unknown, or a value lies outside the schema and its column has no ``other``.
+        If a column is unknown, a value lies outside the schema and its column has no ``other``, or a
+        record breaks a check.
     """
     frame = _as_frame(given)
     if not len(frame.columns):
@@ -48,6 +49,8 @@ def given_table(given: object, schema: Schema) -> pd.DataFrame:
         raise ParameterError("given: two columns have the same name; give each once")
     for name in _modelled(frame, schema):
         _check_values(schema[name], frame[name])
+    if schema.checks is not None and (numbers := given_numbers(frame, schema)):
+        schema.checks.check_given(numbers)
     return frame
 
 
@@ -124,6 +127,12 @@ def given_codes(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.int
     """Level codes of the given columns, and of the parts of those that are dates."""
     known = [column for column in schema.columns if column.source in frame.columns]
     return {column.name: column.encode(frame[column.source]) for column in known}
+
+
+def given_numbers(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.float64]]:
+    """The given values that checks speak of, as `read_numbers` gives them."""
+    checked = schema.checks.columns if schema.checks is not None else {}
+    return {name: column.read_numbers(frame[name]) for name, column in checked.items() if name in frame.columns}
 
 
 def with_given(table: pd.DataFrame, frame: pd.DataFrame, schema: Schema, *, text: bool) -> pd.DataFrame:

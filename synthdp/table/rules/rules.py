@@ -5,14 +5,17 @@ A rule is one of
 - ``{"allow": [{column: condition, ..}, ..]}``: every row meets all the conditions of some entry
   (all entries name the same columns);
 - ``{"determines": [fine, coarse], "map": {fine level: coarse level, ..}}``: the one column
-  follows from the other.
+  follows from the other;
+- ``{"check": "start <= end"}``: a comparison or a sum of the values of numbers or dates, which holds
+  wherever none of them is missing; see `synthdp.table.rules.expressions`.
 
-For conditions see `synthdp.table.schema.conditions`. What is written always obeys the rules, so a bin
+For conditions see `synthdp.table.rules.conditions`. What is written always obeys the rules, so a bin
 must lie inside or outside a condition as a whole: otherwise the schema is refused and asks for an edge there.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -21,8 +24,15 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.calendar import seconds_at
 from synthdp.table.columns.column import Column
-from synthdp.table.schema.conditions import check_may_be_missing, level_codes, listed_levels, range_of
+from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.table.rules.checks import check_bounds, check_kinds, possible_bins, treelike
+from synthdp.table.rules.conditions import check_may_be_missing, level_codes, listed_levels, range_of
+from synthdp.table.rules.contradictions import Bounds, check_consistent
+from synthdp.table.rules.expressions import Relation, relations_of
+from synthdp.table.rules.lines import Line
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
@@ -37,25 +47,103 @@ class Rule:
     ----------
     text
         The rule as a JSON object.
-    constraint
-        The combinations of level codes that it allows.
+    constraints
+        The combinations of level codes that it allows; of checks, as far as engines are told of them.
+    relations
+        What a check states of values.
     """
 
     text: Mapping[str, Any] = field(hash=False)
-    constraint: Constraint = field(compare=False)
+    constraints: tuple[Constraint, ...] = field(compare=False)
+    relations: tuple[Relation, ...] = field(default=(), compare=False)
+
+
+def relations_in(rules: object, columns: Sequence[Column], learnt: Collection[str] = ()) -> tuple[Relation, ...]:
+    """What the checks among the rules of a schema state.
+
+    Raises `SchemaError` if they cannot, whatever the bins are, and whatever the bounds of ``learnt`` columns are.
+    """
+    known = {column.name: column for column in columns}
+    relations = [relation for rule in _listed(rules) for relation in relations_of_check(rule)]
+    for relation in relations:
+        check_kinds(relation, known)
+    check_consistent(relations, _declared_bounds(relations, known, learnt) if learnt else {})
+    return tuple(relations)
+
+
+def _listed(rules: object) -> Sequence[Any]:
+    if not isinstance(rules, Sequence) or isinstance(rules, str):
+        _refuse("'constraints' is not a list; list the rules there")
+    return rules
+
+
+def _declared_bounds(relations: Sequence[Relation], columns: Columns, learnt: Collection[str]) -> Bounds:
+    """The bounds of the columns that checks name and that are not learnt."""
+    bounds = {}
+    for name in {name for relation in relations for name in relation.factors} - set(learnt):
+        column = columns[name]
+        assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
+        if isinstance(column, DateColumn):
+            low, high = (Fraction(seconds_at(bound)) for bound in (column.minimum, column.maximum) if bound)
+        else:
+            low, high = (Fraction(repr(bound)) for bound in (column.minimum, column.maximum))
+        bounds[name] = low, high
+    return bounds
+
+
+def is_check(rule: object) -> bool:
+    """Whether a rule is of those that speak of values."""
+    return isinstance(rule, Mapping) and set(rule) - {"description"} == {"check"}
+
+
+def relations_of_check(rule: Any) -> tuple[Relation, ...]:
+    """What a rule states of values; nothing if it is no check."""
+    return relations_of(rule["check"]) if is_check(rule) else ()
+
+
+def names_in(rule: Mapping[str, Any]) -> set[str]:
+    """The names in a rule, as far as it is well-formed."""
+    forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
+    entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
+    names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
+    names += determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
+    names += [name for relation in relations_of_check(rule) for name in relation.factors]
+    return {name for name in names if isinstance(name, str)}
 
 
 def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema; raises `SchemaError`, naming what to change, if one cannot be understood."""
-    if not isinstance(rules, Sequence) or isinstance(rules, str):
-        _refuse("'constraints' is not a list; list the rules there")
+    relations = relations_in(rules, columns)
     known = {column.name: column for column in columns}
-    return tuple(_parsed(rule, known) for rule in rules)
+    parsed = [
+        Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
+        for rule in _listed(rules)
+    ]
+    lines = {}
+    for name in {name for relation in relations for name in relation.factors}:
+        column = known[name]
+        assert isinstance(column, BinnedColumn)
+        lines[name] = Line(column)
+    for relation in relations:
+        check_bounds(relation, lines)
+    return tuple(_told(parsed, lines))
+
+
+def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
+    """The rules, checks with what engines are to know of them."""
+    found = {relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations}
+    given = [constraint for rule in rules for constraint in rule.constraints]
+    kept = treelike([constraint for constraint in found.values() if constraint is not None], given)
+    for rule in rules:
+        told = [found[relation] for relation in rule.relations]
+        yield replace(
+            rule, constraints=(*rule.constraints, *(each for each in told if each is not None and each in kept))
+        )
 
 
 def _parsed(rule: object, columns: Columns) -> Rule:
     if not isinstance(rule, Mapping):
-        _refuse('a rule is not an object; write {"forbid": ..}, {"allow": ..} or {"determines": ..}')
+        _refuse('a rule is not an object; write {"forbid": ..}, {"allow": ..}, {"determines": ..} or {"check": ..}')
     keys = set(rule) - {"description"}
     if keys == {"forbid"}:
         clique, met = _conditions(rule["forbid"], columns)
@@ -65,10 +153,10 @@ def _parsed(rule: object, columns: Columns) -> Rule:
     elif keys == {"determines", "map"}:
         clique, allowed = _determined(rule["determines"], rule["map"], columns)
     else:
-        _refuse(f"a rule has the keys {sorted(map(str, keys))}; give forbid, allow, or determines with map")
+        _refuse(f"a rule has the keys {sorted(map(str, keys))}; give forbid, allow, check, or determines with map")
     if not allowed.any():
         _refuse(f"the rule on {', '.join(map(repr, clique))} allows nothing; allow at least one combination")
-    return Rule(dict(rule), Constraint(clique, allowed))
+    return Rule(dict(rule), (Constraint(clique, allowed),))
 
 
 def _conditions(conditions: object, columns: Columns) -> tuple[tuple[str, ...], Mask]:

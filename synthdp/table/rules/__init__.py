@@ -1,0 +1,1 @@
+"""What everybody knows of several columns together: impossible combinations, comparisons and sums."""

@@ -1,0 +1,122 @@
+"""Learnt bounds that contradict a check give way."""
+
+import pytest
+
+from synthdp.errors import SchemaError
+from synthdp.table.schema.open_schema import OpenSchema
+
+
+def opened(name, kind="integer", **more):
+    return {"name": name, "type": kind, "synthdp": {"derive": True}} | more
+
+
+def declared(name, low, high):
+    return {"name": name, "type": "integer", "constraints": {"minimum": low, "maximum": high}}
+
+
+def closed(fields, checks, **found):
+    public = OpenSchema.from_dict(
+        {"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}}
+    )
+    by_name = {column.name: column for column in public.open_columns}
+    return public.closed({name: by_name[name].closed(**settings) for name, settings in found.items()})
+
+
+def bounds(schema, *names):
+    return [(schema[name].minimum, schema[name].maximum) for name in names]
+
+
+def test_bounds_that_leave_values_stay():
+    found = {"a": {"minimum": 10, "maximum": 90, "edges": [10, 20, 90]}, "b": {"minimum": 0, "maximum": 15}}
+    schema = closed([opened("a"), opened("b")], ["a <= b"], **found)
+    assert bounds(schema, "a", "b") == [(10, 90), (0, 15)]
+
+
+def test_bounds_that_leave_none_are_widened_and_others_are_not():
+    found = {
+        "a": {"minimum": 50, "maximum": 90, "edges": [50, 60, 90], "shape": {"starts": [50, 70], "weights": [1, 2]}},
+        "b": {"minimum": 0, "maximum": 15},
+        "c": {"minimum": 7, "maximum": 7},
+        "d": {"minimum": 3, "maximum": 3},
+    }
+    fields = [*map(opened, found), declared("e", 0, 5)]
+    schema = closed(fields, ["a <= b", "c <= a", "d <= e"], **found)
+    assert bounds(schema, "a", "b", "c", "d", "e") == [(0, 90), (0, 90), (7, 7), (3, 3), (0, 5)]
+    assert schema["a"].edges == (0, 60, 90)
+
+
+def test_declared_bounds_stay_where_bins_are_learnt():
+    binned = {
+        "name": "b",
+        "type": "integer",
+        "constraints": {"minimum": 0, "maximum": 9},
+        "synthdp": {"derive": ["bins"]},
+    }
+    found = {"a": {"minimum": 50, "maximum": 60}, "b": {"edges": [0, 4, 9]}}
+    schema = closed([opened("a"), binned], ["a <= b"], **found)
+    assert bounds(schema, "a", "b") == [(0, 60), (0, 9)]
+
+
+@pytest.mark.parametrize(
+    ("checks", "message"),
+    [
+        (["a > 200", "a < 100"], "the check 'a < 100' and the check 'a > 200' contradict each other"),
+        (["a <= b", "b <= c"], "the bounds of 'a' and the bounds of 'c' and the check 'a <= b' and the check 'b <= c'"),
+        (["day <= end", "end <= born"], "the bounds of 'born' and the bounds of 'day'"),
+    ],
+)
+def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, message):
+    fields = [opened("b"), opened("end", "date"), declared("c", 0, 9), declared("a", 50, 500)]
+    for name, year in (("day", 2010), ("born", 1950)):
+        limits = {"minimum": f"{year}-01-01", "maximum": f"{year}-12-31"}
+        fields.append({"name": name, "type": "date", "constraints": limits})
+    with pytest.raises(SchemaError, match=message) as raised:
+        OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": check} for check in checks]}})
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "checks", "found"),
+    [
+        ([opened("a"), declared("b", 0, 9)], ["a <= b"], {"a": {"minimum": 50, "maximum": 50}}),
+        (
+            [opened("a"), declared("b", 0, 99), opened("c")],
+            ["a <= b", "b <= c"],
+            {"a": {"minimum": 60, "maximum": 90}, "c": {"minimum": 0, "maximum": 5}},
+        ),
+        (
+            [opened("a"), opened("b")],
+            ["a < b"],
+            {"a": {"minimum": 5, "maximum": 5}, "b": {"minimum": 5, "maximum": 5}},
+        ),
+        (
+            [opened("a"), opened("b"), opened("c", "number")],
+            ["c = a + 2 * b"],
+            {name: {"minimum": 10**i, "maximum": 2 * 10**i} for i, name in enumerate("cab")},
+        ),
+        (
+            [opened("a", "date"), opened("b", "datetime")],
+            ["a < b"],
+            {
+                "a": {"minimum": "2010-01-01", "maximum": "2011-01-01"},
+                "b": {"minimum": "2009-01-01T00:00:00", "maximum": "2009-03-01T12:00:00"},
+            },
+        ),
+        (
+            [
+                opened("a", "date", synthdp={"derive": True, "resolution": "week"}),
+                declared("n", 0, 9),
+                opened("b", "date"),
+            ],
+            ["a <= b"],
+            {
+                "a": {"minimum": "9999-01-01", "maximum": "9999-12-31"},
+                "b": {"minimum": "0001-01-08", "maximum": "0001-02-01"},
+            },
+        ),
+        ([opened("a"), opened("b")], ["a + 1000 <= b"], {name: {"minimum": 0, "maximum": 9} for name in "ab"}),
+    ],
+)
+def test_nothing_that_bounds_can_be_ends_a_run(fields, checks, found):
+    schema = closed(fields, checks, **found)
+    schema.checks.check_possible()
