@@ -11,7 +11,7 @@ from synthdp.grid import Grid
 from synthdp.table.columns.calendar import Resolution, start_of, unit_of
 from synthdp.table.columns.numeric import value_at
 from synthdp.table.columns.points import decimal_points
-from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_column import FIRST_YEAR, LAST_YEAR, OpenColumn
 
 OCTAVES = 61
 """Powers of two that grid points may reach on either side of 0: 2^61 leaves int64 room for a difference."""
@@ -21,9 +21,6 @@ LIKELY_NUMBER, LIKELY_YEAR, LIKELY_SECOND = 10, 2000, 946_684_800
 
 MAX_POWER = 12
 """Of ten: the likely number times this power still fits a grid point; finer grids are for numbers below 1000."""
-
-FIRST_YEAR, LAST_YEAR = 1, 9999
-"""Years lie between these, as in Python's dates."""
 
 YEARS_A_CELL = 10
 """Years of the cells in which dates are looked for first: a thousand cells cover all dates."""
@@ -74,8 +71,6 @@ class Axis:
         limits = column.point_limits(grid)
         assert limits is not None  # columns of texts have no axis
         low, high = limits
-        if column.type == "year" and "bounds" in column.open_parts:
-            low, high = FIRST_YEAR, LAST_YEAR
         match column.bounds:
             case float(lowest), float():  # values that are written lie at or above it, so none on the point below
                 low = min(-int(decimal_points(np.array([-lowest]), grid.decimals)[0]), high)

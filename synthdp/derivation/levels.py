@@ -1,12 +1,13 @@
 """Learning the levels of a column of texts: those that many records share; all else is "other"."""
 
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
 from synthdp.grid import Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.table.columns.column import Column
-from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_column import DEFAULT_OTHER, OpenColumn
 
 MIN_MERGED = 2
 """Merging a single level with nothing would change nothing."""
@@ -24,13 +25,26 @@ def learn_levels(
     counts = {str(level): count for level, count in found.counts.items()}
     room = column.max_levels - 2  # for other and missing
     kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
-    rare = [level for level in kept if counts[level] < min_mass and level != column.other]
+    other = _label_beside(column, kept)
+    rare = [level for level in kept if counts[level] < min_mass and level != other]
     rare = rare if len(rare) >= MIN_MERGED else []
-    levels = [level for level in kept if level not in set(rare)] or [column.other]
-    parts: dict[str, Any] = {"levels": levels}
+    levels = [level for level in kept if level not in set(rare)] or [other]
+    parts: dict[str, Any] = {"levels": levels, "other": other}
     if rare:
         parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
     return column.closed(**parts | missing_found(column, found.missing, found.stddev))
+
+
+def _label_beside(column: OpenColumn, levels: Collection[str]) -> str:
+    """The label of what is left: the field's own, or one that is unlike all levels, whatever their case.
+
+    A table's own "Other" is a level like others, and what it is called is released.
+    """
+    taken = {level.casefold() for level in levels} | {text.casefold() for text in column.missing_values}
+    if column.other != DEFAULT_OTHER or DEFAULT_OTHER not in taken:
+        return column.other
+    labels = ("(other)", *(f"(other {number})" for number in range(2, len(taken) + 3)))
+    return next(label for label in labels if label not in taken)
 
 
 BELIEVED = 3.0

@@ -64,7 +64,7 @@ KINDS_FILES = {
     "too few levels": (KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": 2}}}, "max_levels is 2"),
     "too many levels": (KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": 10**9}}}, "max_levels is"),
     "levels no number": (KINDS | {"town": {"type": "categorical", "synthdp": {"max_levels": "9"}}}, "max_levels is"),
-    "one bound": (KINDS | {"age": {"type": "integer", "constraints": {"minimum": 0}}}, "column 'age'"),
+    "a bound beyond all": (KINDS | {"age": {"type": "integer", "constraints": {"maximum": -(2**53)}}}, "column 'age'"),
     "bounds the wrong way": (
         KINDS | {"age": {"type": "integer", "constraints": {"minimum": 9, "maximum": 0}}},
         "column 'age'",

@@ -68,7 +68,10 @@ class Completion:
         declared = dict(self.declared.get("synthdp") or {})
         if "edges" in own:
             declared.pop("bins", None)
-        constraints = dict(self.declared.get("constraints") or {}) | dict(constraints)
+        known = dict(self.declared.get("constraints") or {})
+        if self.open_bounds:  # one of them is a limit, which what was found keeps to
+            known = {key: value for key, value in known.items() if key not in ("minimum", "maximum")}
+        constraints = known | dict(constraints)
         complete = dict(self.declared) | {"missingValues": list(self.missing_values), "constraints": constraints}
         return complete | {"synthdp": declared | dict(own)}
 

@@ -40,6 +40,9 @@ DEFAULT_OTHER = "other"
 DEFAULT_MAX_LEVELS = 512
 """Most levels that a string column may get, if a field does not say."""
 
+FIRST_YEAR, LAST_YEAR = 1, 9999
+"""Years that are learnt lie between these, as in Python's dates."""
+
 # all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
 _DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
 
@@ -101,6 +104,9 @@ class OpenColumn:
             if plain_text(self.other) in set(map(plain_text, self.missing_values)):
                 refuse(self.name, f"synthdp.other {self.other!r} is one of the missing values; choose another label")
         _ = self.template  # refuses what no finding could close
+        if self.limits and (found := self._limits(self.decimals or 0)) and found[0] >= found[1]:
+            key, value = next(iter(self.limits.items()))
+            refuse(self.name, f"constraints.{key} {value!r} leaves no room for values; correct it")
 
     @cached_property
     def template(self) -> Column:
@@ -114,6 +120,7 @@ class OpenColumn:
         if "bounds" not in self.open_parts:
             return self.closed()
         low, high = self._widest_bounds()
+        low, high = self.limits.get("minimum", low), self.limits.get("maximum", high)
         numbers = self._reader(low, high).read_numbers(pd.Series(self.missing_values, dtype=object))
         for text, number in zip(self.missing_values, numbers.tolist(), strict=True):
             if np.isfinite(number):
@@ -126,6 +133,8 @@ class OpenColumn:
         if self.type == "number":
             decimals = self._own.get("decimals")
             limit = 10.0 ** (12 - decimals) if isinstance(decimals, int) and abs(decimals) < 280 else 1e6
+            limits = [abs(each) for each in self.limits.values() if isinstance(each, int | float)]
+            limit = max(limit, *(10.0 * each for each in limits if each < MAX_NUMBER), 0.0)
             return -limit, limit
         if self.type not in ("date", "datetime"):
             return -MAX_INTEGER, MAX_INTEGER
@@ -136,6 +145,12 @@ class OpenColumn:
                 continue
             return low, high
         return _DATE_RANGES[-1]
+
+    @property
+    def limits(self) -> Mapping[str, Any]:
+        """The one of ``minimum`` and ``maximum`` that is declared where bounds are open: they keep to it."""
+        constraints = self.field.get("constraints") or {} if "bounds" in self.open_parts else {}
+        return {key: value for key, value in constraints.items() if key in ("minimum", "maximum")}
 
     @property
     def _own(self) -> Mapping[str, Any]:
@@ -199,10 +214,15 @@ class OpenColumn:
                 points[0] += 1  # the first week may begin in a year that the format cannot say
         elif self.type == "number" and "bounds" in self.open_parts:
             limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
-            points = np.array([-limit, limit])
+            declared = decimal_points(np.array([-low, high], dtype=np.float64), decimals) * [-1, 1]
+            first = declared[0] if "minimum" in self.limits else -limit
+            last = declared[1] if "maximum" in self.limits else limit
+            points = np.clip(np.array([first, last]), -limit, limit)
         else:
             points = decimal_points(np.array([low, high], dtype=np.float64), decimals)
         first, last = points.tolist()
+        if self.type == "year" and "bounds" in self.open_parts:
+            return max(first, FIRST_YEAR), min(last, LAST_YEAR)
         return first, last
 
     def closed(
@@ -217,6 +237,7 @@ class OpenColumn:
         shape: Mapping[str, Any] | None = None,
         decimals: int | None = None,
         required: bool | None = None,
+        other: str | None = None,
     ) -> Column:
         """The closed column, from what is declared and what was found.
 
@@ -231,8 +252,8 @@ class OpenColumn:
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
         own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals}
         if "levels" in self.open_parts:
-            constraints["enum"] = list(levels or ()) or [self.other]
-            own["other"] = self.other
+            own["other"] = other or self.other
+            constraints["enum"] = list(levels or ()) or [own["other"]]
         return self._completion.column(constraints, own)
 
     @property

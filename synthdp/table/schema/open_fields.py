@@ -12,7 +12,8 @@ number             bounds, bins, decimals, missing
 date, datetime     bounds, bins, missing
 =================  ===========================================
 
-Of a column with an ``enum`` only "missing" can be derived. A null in ``constraints`` and an empty
+Of a column with an ``enum`` only "missing" can be derived. A ``minimum`` or ``maximum`` without the other is a limit
+that derived bounds keep to. A null in ``constraints`` and an empty
 ``enum`` or ``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the most
 bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 """
@@ -107,8 +108,6 @@ def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> froze
     parts = derivable(field)
     if not parts:
         refuse(name, "synthdp.derive is true, but everything is declared; remove it")
-    if "bounds" in parts and {"minimum", "maximum"} & set(_constraints(field)):
-        refuse(name, "one of constraints.minimum and maximum is declared; declare both, or neither")
     return parts
 
 
@@ -138,7 +137,7 @@ def _not_listable(field: Mapping[str, Any]) -> frozenset[Part]:
         declared -= {"missing"}  # drafts say false
     if not _has_edges(field):
         declared -= {"bins"}  # their number is the most that may be found
-    return declared | ({"bounds"} if {"minimum", "maximum"} & set(_constraints(field)) else set())
+    return declared
 
 
 def _possible(field: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -184,7 +183,7 @@ def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Par
         refuse(name, f"constraints.enum {problem}; {way_out}")
     if "bounds" in possible and "bounds" not in known:
         lacking = next(key for key in ("minimum", "maximum") if key not in _constraints(field))
-        way_out = 'give the bound that is public knowledge, or derive both: add "bounds" to synthdp.derive'
+        way_out = 'give the bound that is public knowledge, or derive it: add "bounds" to synthdp.derive'
         refuse(name, f"constraints.{lacking} is not filled in; {way_out}")
 
 
