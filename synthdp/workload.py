@@ -137,6 +137,8 @@ class Workload:
             return cls.from_dict(domain, description, target=target)
         if isinstance(description, str) and (short := re.fullmatch(r"([0-9]{1,9})-way", description)):
             return cls.all_k_way(domain, int(short[1]), target=target)
+        if not isinstance(description, str | PathLike):
+            raise ParameterError(f"workload is {description!r}; give a Workload, a mapping, a file, or 3-way")
         try:
             content = json.loads(Path(description).read_text(encoding="utf-8-sig"))
         except OSError:

@@ -73,10 +73,10 @@ class PrivacyLedger:
         unit_column: str | None = None,
         failure_delta: float = 0.0,
     ) -> None:
+        check_budget(epsilon=epsilon, delta=delta)
         self._epsilon, self._delta = float(epsilon), float(delta)
         self._unit = PrivacyUnit(adjacency=adjacency, max_rows=max_rows_per_unit, column=unit_column)
         self._accounting = accounting
-        check_budget(epsilon=self._epsilon, delta=self._delta)
         if not 0 <= float(failure_delta) < self._delta:
             raise ParameterError(f"failure_delta is {failure_delta}; give 0 or more, and less than delta {delta}")
         self._failure_delta = Fraction(float(failure_delta))

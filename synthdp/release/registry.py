@@ -54,6 +54,24 @@ def engine_named(name: str) -> "Estimator":
     return engine
 
 
+def as_mechanism(mechanism: "str | Mechanism") -> "Mechanism":
+    """A recipe, or the one of that name; raises `ParameterError` if it is neither."""
+    if isinstance(mechanism, str):
+        return mechanism_named(mechanism)
+    if not callable(getattr(mechanism, "release", None)):
+        raise ParameterError(f"mechanism is {mechanism!r}; give the name of a recipe, or a Mechanism")
+    return mechanism
+
+
+def as_engine(engine: "str | Estimator") -> "Estimator":
+    """An engine, or the one of that name; raises `ParameterError` if it is neither."""
+    if isinstance(engine, str):
+        return engine_named(engine)
+    if not callable(getattr(engine, "estimate", None)):
+        raise ParameterError(f"engine is {engine!r}; give the name of an engine, or an Estimator")
+    return engine
+
+
 def _load(name: str, table: dict[str, str], what: str) -> type:
     if name not in table:
         raise ParameterError(f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}")

@@ -17,7 +17,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement, clear_total
-from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
@@ -33,7 +33,7 @@ from synthdp.release.certificate import (
 )
 from synthdp.release.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.registry import engine_named, mechanism_named
+from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import DOMAIN_SHARE, as_adjacency, as_schema, checked_share, settled_accounting
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, log, logged, silent
@@ -73,11 +73,11 @@ class Release:
         stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
     ) -> None:
+        check_budget(epsilon=epsilon, delta=delta)
         self._schema = as_schema(schema)
         self._schema.generated.check_available()
-        self._mechanism = mechanism_named(mechanism) if isinstance(mechanism, str) else mechanism
-        fitter = self._mechanism.default_engine if engine is None else engine
-        self._engine = engine_named(fitter) if isinstance(fitter, str) else fitter
+        self._mechanism = as_mechanism(mechanism)
+        self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
         domain = self._schema.largest_domain
         self._described, self._target = workload, target
         self._workload = Workload.parse(domain, workload, target=target)

@@ -188,6 +188,12 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"adjacency": "magic"}, "adjacency is 'magic'"),
         ({"accounting": "magic"}, "accounting is 'magic'; give 'zcdp' or 'gdp'"),
         ({"workload": "many"}, "workload 'many': it cannot be read"),
+        ({"epsilon": "1"}, "epsilon is '1'; give a number"),
+        ({"epsilon": True}, "epsilon is True; give a number"),
+        ({"delta": None}, "delta is None; give a number"),
+        ({"mechanism": 3}, "mechanism is 3; give the name of a recipe"),
+        ({"engine": 3}, "engine is 3; give the name of an engine"),
+        ({"workload": 3}, "workload is 3; give a Workload, a mapping"),
         ({"workload": {"k": 0}}, "workload: k is 0"),
         ({"target": "height"}, "target 'height' is no column of the model; name one of"),
         ({"target": "age", "workload": {"k": 2, "target": "age"}}, "it has the target 'age', so it takes no"),
@@ -196,6 +202,11 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
 def test_refuses_parameters_out_of_range(arguments, message):
     with pytest.raises(ParameterError, match=message):
         synthdp.synthesize(people(10), SCHEMA, **({"epsilon": 1, "delta": 1e-6} | arguments))
+
+
+def test_a_schema_must_be_one_or_a_file():
+    with pytest.raises(SchemaError, match="schema is a int; give a mapping, or the path of a JSON file"):
+        synthdp.synthesize(people(10), 3, epsilon=1, delta=1e-6)
 
 
 def test_the_default_recipe_brings_its_own_accounting():

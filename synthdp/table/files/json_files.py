@@ -19,6 +19,8 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
 
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
+    except TypeError:
+        raise SchemaError(f"{what} is a {type(path).__name__}; give a mapping, or the path of a JSON file") from None
     except UnicodeDecodeError:
         raise SchemaError(f"{what} {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
