@@ -33,6 +33,7 @@ from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
 from synthdp.table.schema.kinds import schema_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
+from synthdp.table.schema.schema import Schema
 
 
 @forgetful
@@ -69,10 +70,17 @@ def run_command(options: argparse.Namespace) -> None:
                 synthesis.save(options.save, force=options.force)
                 paid.path = options.save
             if options.save_schema:
-                synthesis.schema.save(options.save_schema, force=options.force)
+                write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
             _write_sample(synthesis, options, status)
     _announce(synthesis, options)
     _caution(synthesis.certificate["cautions"], options)
+
+
+def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:
+    """A complete schema that reads the same tables: it ignores the same columns."""
+    content = learnt.to_dict()
+    ignored = {"ignore": list(declared.ignored)} if declared.ignored else {}
+    return content | ({"synthdp": content.get("synthdp", {}) | ignored} if ignored else {})
 
 
 def sample_command(options: argparse.Namespace) -> None:

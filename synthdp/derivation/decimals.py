@@ -64,7 +64,7 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> tupl
 
 def _decimals(counts: NDArray[np.float64], stddev: float) -> int:
     """The decimals that all numbers but a few have, by noisy counts; the most if nothing stands out."""
-    known = np.flatnonzero(standing_out(counts, stddev) & (counts > FEW * counts.sum()))
+    known = np.flatnonzero(standing_out(counts, stddev, false_alarm=ASTRONOMIC) & (counts > FEW * counts.sum()))
     return int(known[-1]) if known.size else MAX_LEARNT_DECIMALS
 
 

@@ -31,6 +31,9 @@ TAIL_CELLS = 128
 BEYOND, BEYOND_SHARE = 3.0, 0.01
 """Standard deviations by which records beyond the cells of a look must show, and the part of all that they must be."""
 
+OTHER_SIDE = 5.0
+"""The same where 0 is the outermost value that is held: beyond it most columns have none."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -112,10 +115,13 @@ class Look:
 
     def held_roots(self, axis: Axis) -> tuple[int, int]:
         """First and last cell that hold records, where they may be anywhere; a declared bound is one end."""
-        likely = int(self.cells_of(np.array([axis.likely])).clip(0, len(self.counts) - 1)[0])
-        first, last = occupied_cells(
-            self.counts, self.stddev, reach=ROOT_REACH, likely=likely, false_alarm=ASTRONOMIC, most_tails=1
+        likely, zero = self.cells_of(np.array([axis.likely, 0])).clip(0, len(self.counts) - 1).tolist()
+        plain, (first, last) = (
+            occupied_cells(self.counts, self.stddev, reach=reach, likely=likely, false_alarm=ASTRONOMIC, most_tails=1)
+            for reach in (0, ROOT_REACH)
         )
+        if not axis.is_calendar:  # a probable tail does not reach over 0
+            first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
         return (0 if axis.has_low else first), (len(self.counts) - 1 if axis.has_high else last)
 
     def tails_beyond(self, closer: "Look") -> tuple[Floats, Floats]:
@@ -136,15 +142,20 @@ class Look:
         first, stop = np.searchsorted(self.starts, closer.starts[[0, -1]]).tolist()
         least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
         width = int(closer.starts[-1] - closer.starts[0])
+        zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])
+        down, up = self.starts[first] - self.starts[: first + 1][::-1], self.starts[stop:] - self.starts[stop]
         sides = (
-            (self.counts[:first][::-1], self.starts[first] - self.starts[: first + 1][::-1], closer.below),
-            (self.counts[stop:], self.starts[stop:] - self.starts[stop], closer.above),
+            (self.counts[:first][::-1], down, closer.below, first - zero),
+            (self.counts[stop:], up, closer.above, zero - stop + 1),
         )
-        below, above = (
-            tail_masses(counts, edges, self.stddev, rest, width=width) if counts.size and rest > least else np.zeros(0)
-            for counts, edges, rest in sides
-        )
-        return below, above
+        tails = []
+        for counts, edges, rest, to_zero in sides:
+            ends_at_zero = to_zero == 0
+            known = counts.size and rest > max(least, OTHER_SIDE * closer.stddev if ends_at_zero else 0.0)
+            zero_there = to_zero if 0 <= to_zero <= counts.size else None
+            found = tail_masses(counts, edges, self.stddev, rest, width=width, to_zero=zero_there) if known else None
+            tails.append(np.zeros(0) if found is None else found)
+        return tails[0], tails[1]
 
     def ends_in(self, inner: "Look", begin: int, end: int) -> tuple[int, int]:
         """First grid point that is held, and the one after the last, as a look at finer cells shows.

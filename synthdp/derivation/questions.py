@@ -70,7 +70,9 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
         return (ask.values("levels", rho),)
     asked = []
     if budget.for_decimals:
-        asked += [ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MAX_LEARNT_DECIMALS + 1)))]
+        asked += [
+            ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MAX_LEARNT_DECIMALS + 1), ASTRONOMIC))
+        ]
         asked += [ask.cells("size", budget.for_decimals / 2, None)]
     if not column.open_parts & {"bounds", "bins"}:
         return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.open_parts else tuple(asked)

@@ -68,6 +68,15 @@ def test_a_schema_of_which_nothing_is_open_is_saved_as_it_was_used(place):
     assert used.fingerprint == certificate_of("out.csv")["schema"]["sha256"]
 
 
+def test_what_was_ignored_stays_so(place):
+    rows = "".join(f"A,{CANARY}{i},3,01\n" for i in range(1800))
+    lay_out_kinds(place, KINDS | {"note": "ignore"}, table=f"town,note,age,code\n{rows}")
+    assert run("--save-schema", "learnt.json").code == 0
+    again = run(known=("-s", "learnt.json"), output="again.csv")
+    assert (again.code, again.notes) == (0, [])
+    assert Path("again.csv").read_text().startswith("town,age,code\n")
+
+
 def test_it_holds_nothing_of_persons(place):
     rows = "".join(f"A,{CANARY}{i % 900},3,01\n" for i in range(1800))
     lay_out_kinds(place, table=f"town,person,age,code\n{rows}")

@@ -116,6 +116,28 @@ def test_tails_are_short_unless_it_is_beyond_doubt_that_they_are_not():
     assert tail_masses(counts, cells, 30.0, 628.0, width=1).sum() == pytest.approx(628)
 
 
+@pytest.mark.parametrize("values", [random().integers(0, 90, 4000), random().lognormal(6, 1, 4000).round(2)])
+def test_numbers_that_are_never_negative_stay_so(values):
+    kind = "number" if values.dtype.kind == "f" else "integer"
+    for seed in range(15):
+        assert ends(learn(kind, values, **LOW | {"randomness": Frozen(seed)})[2])[0] >= 0
+
+
+def test_records_on_the_other_side_of_0_are_found_if_they_are_many():
+    values = random().normal(0.2, 1, 4000).round(2)
+    for seed in range(8):
+        low, high = ends(learn("number", values, **LOW | {"randomness": Frozen(seed)})[2])
+        assert -30 < low < -0.5 < 0.5 < high < 30
+
+
+def test_a_tail_crosses_0_only_beyond_doubt():
+    edges = np.array([0, 4, 6, 7, 8, 9, 11, 15, 23])  # cells of 4 to 7, 2 and 3, 1, 0, and four below
+    counts = np.array([20.0, 10.0, 5.0, 5.0, 0.0, 0.0, 20.0, 0.0])
+    assert tail_masses(counts, edges, 30.0, 60.0, width=8, to_zero=4).size <= 4
+    below = np.array([10.0, 10.0, 0.0, 10.0, 60.0, 90.0, 150.0, 150.0])
+    assert tail_masses(below, edges, 30.0, 480.0, width=8, to_zero=4).size == 8
+
+
 def test_both_tails_are_found_together():
     before, after = np.array([50.0, 50.0, 0.0]), np.array([50.0, 0.0, 0.0, 0.0])
     assert tails_of(before, after, 150.0) == (2, 1)

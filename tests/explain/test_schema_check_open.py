@@ -12,7 +12,7 @@ import synthdp
 from synthdp.cli import commands
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.budgets import column_budgets
-from synthdp.derivation.cells.significance import ASTRONOMIC, FALSE_ALARM, occupied_cells
+from synthdp.derivation.cells.significance import ASTRONOMIC, occupied_cells
 from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import missing_found
 from synthdp.domain import Domain
@@ -138,8 +138,7 @@ def test_what_needs_so_many_records_is_found_with_as_many_and_not_with_fewer():
         counts[0] = 1e9
         for share, last in ((1.01, n_cells - 1), (0.99, 0)):
             counts[-1] = share * records
-            alarm = FALSE_ALARM if about == "decimals" else ASTRONOMIC
-            assert occupied_cells(counts, sigma, false_alarm=alarm)[1] == last
+            assert occupied_cells(counts, sigma, false_alarm=ASTRONOMIC)[1] == last
     records, sigma = least["cost", "missing"]
     for share, required in ((1.01, False), (0.99, True)):
         assert missing_found(by_name["cost"], share * records, sigma) == {"required": required}
