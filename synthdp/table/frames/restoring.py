@@ -44,9 +44,22 @@ def _released(dtype: Any, column: Column) -> Any:
         spans = {level: _interval(level, dtype) for level in levels}
         known = dict(sorted(((text, span) for text, span in spans.items() if span), key=lambda pair: pair[1]))
         return _levels_as(known, levels, ordered=True)
-    categories = [] if dtype.categories is None else list(dtype.categories)
-    objects = dict(zip(_texts_of(categories), categories, strict=True))
-    return _levels_as(objects, levels, ordered=bool(dtype.ordered))
+    return _levels_as(_objects_of(dtype.categories), levels, ordered=bool(dtype.ordered))
+
+
+def _objects_of(categories: pd.Index | None) -> dict[str | None, Any]:
+    """Categories by the texts that they are read as; texts stand for themselves, as do objects of any kind.
+
+    Of two objects that are read as one level, such as 1 and "1", one may be there because of a single record, and
+    by one text among numbers these are no longer all numbers: neither is public with the dtype.
+    """
+    each = [] if categories is None else list(categories)
+    are_objects = categories is None or categories.dtype == object
+    texts = _texts_of(each)
+    return {
+        text: text if are_objects or isinstance(category, str) else category
+        for text, category in zip(texts, each, strict=True)
+    }
 
 
 def _levels_as(objects: Mapping[Any, Any], levels: list[str], *, ordered: bool) -> pd.CategoricalDtype:

@@ -87,6 +87,20 @@ def test_the_order_of_categories_that_have_none_tells_nothing():
         assert released(pd.CategoricalDtype(order), ["a", "b"]).categories.tolist() == ["a", "b"]
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("order", [["10", "2"], [2, 10, "two"], [3, "2", 2.5, 10]])
+@pytest.mark.parametrize("odd", ["x", " 2", " 10 ", "10", 10, 2, (), 2.0, None])
+def test_a_category_that_was_not_released_changes_no_other(order, odd, ordered):
+    order = pd.Index(order, dtype=object)
+    if odd is None or odd in order:
+        return
+    one, other = (
+        released(pd.CategoricalDtype(categories, ordered=ordered), ["10", "2"], other="other").categories
+        for categories in (order, order.append(pd.Index([odd], dtype=object)))
+    )
+    assert list(map(repr, one)) == list(map(repr, other))
+
+
 def test_levels_that_could_be_one_category_are_their_texts():
     """After the budget was spent nothing may fail."""
     dtype = released(pd.CategoricalDtype(["a ", "b"], ordered=True), ["a", "b"], other="a ")
