@@ -103,8 +103,13 @@ def _distinct_spans(series: pd.Series) -> tuple[Sequence[object] | NDArray[np.ti
 
 
 def _bits_of(ends: pd.Index) -> NDArray[np.int64]:
-    numbers = ends.asi8 if isinstance(ends, pd.DatetimeIndex | pd.TimedeltaIndex) else ends.to_numpy()
-    return np.asarray(numbers.view(np.int64))
+    """What tells the ends of intervals apart, whatever their width."""
+    if isinstance(ends, pd.DatetimeIndex | pd.TimedeltaIndex):
+        return np.asarray(ends.asi8)
+    numbers = ends.to_numpy()
+    return np.asarray(
+        numbers.astype(np.float64).view(np.int64) if numbers.dtype.kind == "f" else numbers.astype(np.int64)
+    )
 
 
 def _arrow_durations(array: Any) -> NDArray[np.timedelta64] | None:

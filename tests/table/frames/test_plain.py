@@ -131,3 +131,11 @@ CLOSED = {
     "number": {"minimum": 0, "maximum": 1e5, "bins": 4, "decimals": 0},
     "date": {"minimum": "2019-01-01", "maximum": "2021-01-01", "bins": 24},
 }
+
+
+@pytest.mark.parametrize("width", ["float32", "int8", "uint16", "uint64"])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 8])
+def test_intervals_of_any_width_are_read(width, n_rows):
+    ends = np.arange(n_rows + 1, dtype=width)
+    intervals = pd.Series(pd.arrays.IntervalArray.from_breaks(ends))
+    assert plain_column(intervals, "string").tolist() == list(map(str, intervals))
