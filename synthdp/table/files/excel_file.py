@@ -42,7 +42,7 @@ class ExcelFile(TableFile):
                 self._sheet: Any = book.get_sheet_by_name(self._sheet_of(book, sheet))
                 rows = self._sheet.iter_rows() if self._sheet.height else iter(())  # older versions fail at none
                 self._rows = filter(any_cell, rows)
-                self.names = self._names(next(self._rows, []))
+                self.names = self._names(next(iter(self._next_rows(1)), []))
             except calamine.CalamineError:
                 self._refuse("it is no Excel file (.xlsx), or protected by a password; save it anew")
         self._check_names()
@@ -57,6 +57,15 @@ class ExcelFile(TableFile):
         if sheet is not None and sheet not in names:
             self._refuse(f"it has no sheet {sheet!r}; correct the name (--sheet)")
         return names[0] if sheet is None else sheet
+
+    def _next_rows(self, most: int) -> list[Sequence[object]]:
+        """The next rows; the library raises, naming the value, for a cell that it can make no date or duration of."""
+        try:
+            return list(islice(self._rows, most))
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException:  # and what Rust panics with is no Exception
+            self._refuse("a cell holds a date or a duration that Excel itself could not show; correct it")
 
     def _names(self, cells: Sequence[object]) -> tuple[str, ...]:
         """The column names in a row: texts, or whole numbers such as years."""
@@ -74,7 +83,7 @@ class ExcelFile(TableFile):
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in chunks of at most `BATCH_ROWS`, as objects of Python; None where a cell is empty."""
         n_names = len(self.names)
-        while rows := list(islice(self._rows, BATCH_ROWS)):
+        while rows := self._next_rows(BATCH_ROWS):
             if any(any_cell(row[n_names:]) for row in rows):
                 self._refuse("a row has a value beside the named columns; remove it, or name its column")
             self._n_read += len(rows)

@@ -239,3 +239,17 @@ def test_without_the_extra(tmp_path, monkeypatch):
 def test_nothing_is_what_is_not_there(tmp_path):
     (_, row) = rows_of(book(tmp_path / "t.xlsx", [["a", "b"], [None, "x"]]))
     assert is_missing(row[0])
+
+
+@pytest.mark.parametrize(
+    ("number", "pattern"), [(987654321098, "[h]:mm:ss"), (-1e300, "[h]:mm:ss"), (-1e300, "d.m.yyyy")]
+)
+def test_a_cell_that_no_date_can_be_made_of_is_refused_without_its_value(number, pattern, tmp_path):
+    made = xlsxwriter.Workbook(tmp_path / "t.xlsx")
+    made.add_worksheet().write(0, 0, "x")
+    made.sheetnames["Sheet1"].write(1, 0, number, made.add_format({"num_format": pattern}))
+    made.close()
+    with open_table(tmp_path / "t.xlsx") as table, pytest.raises(DataFileError, match="could not show") as caught:
+        list(table.chunks())
+    assert str(number)[:3] not in str(caught.value).replace(str(tmp_path), "")
+    assert caught.value.__suppress_context__
