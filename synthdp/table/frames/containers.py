@@ -119,9 +119,16 @@ def _by_arrow(table: Any, name: str) -> pd.DataFrame:
         way_out = "run: pip install 'synthdp[parquet]'"
         raise MissingExtraError(f"{name} is no data frame of pandas and needs pyarrow; {way_out}") from None
     try:
-        return table.to_arrow().to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
-    except pa.ArrowException:  # a matter of types: Arrow knows no integers of 128 bits
-        raise ParameterError(f"{name} has a column of a type that Arrow does not know; cast it, or drop it") from None
+        arrow = table.to_arrow()
+        plain = [pa.large_string() if str(kind) == "string_view" else kind for kind in arrow.schema.types]
+        for kind in plain:
+            _ = pd.ArrowDtype(kind).type  # raises for what pandas does not know, such as spans of months
+        columns = [column.cast(kind, safe=False) for column, kind in zip(arrow.columns, plain, strict=True)]
+        arrow = pa.Table.from_arrays(columns, names=arrow.column_names)
+        return arrow.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
+    except (pa.ArrowException, NotImplementedError):  # a matter of types: Arrow knows no integers of 128 bits
+        problem = f"{name} has a column of a type that Arrow or pandas does not know"
+        raise ParameterError(f"{problem}; cast it, or drop it") from None
 
 
 def _is_ordered(dtype: Any) -> bool:

@@ -82,9 +82,23 @@ def test_two_columns_of_one_name_are_refused():
         opened(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
 
 
-def test_a_type_that_arrow_does_not_know_is_refused_in_one_line():
-    with pytest.raises(ParameterError, match="a type that Arrow does not know; cast it, or drop it"):
-        opened(pl.DataFrame({"a": pl.Series([1], dtype=pl.Int128)}))
+UNKNOWN = [
+    pl.DataFrame({"a": pl.Series([1], dtype=pl.Int128)}),
+    pa.table({"a": pa.nulls(1, pa.month_day_nano_interval())}),
+]
+
+
+@pytest.mark.parametrize("data", UNKNOWN, ids=["Int128", "spans of months"])
+def test_a_type_that_arrow_or_pandas_does_not_know_is_refused_in_one_line(data):
+    with pytest.raises(ParameterError, match="a type that Arrow or pandas does not know; cast it, or drop it"):
+        opened(data)
+
+
+def test_views_of_texts_are_texts():
+    texts = pa.array(["a", None, "a text that is longer than what a view holds itself"])
+    found = opened(pa.table({"a": texts.cast(pa.string_view())}))
+    assert found.frame["a"].tolist() == opened(pa.table({"a": texts})).frame["a"].tolist()
+    assert found.dtypes["a"].pyarrow_dtype == pa.large_string()
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch):
