@@ -122,7 +122,8 @@ def _column(values: pd.Series, dtype: Any) -> pd.Series:
         dense = _column(values, dtype.subtype)
         return dense.astype(dtype) if dense.dtype == dtype.subtype else dense
     if isinstance(dtype, pd.PeriodDtype):
-        return pd.Series(pd.PeriodIndex(values, freq=dtype.freq))
+        unit = "ns" if isinstance(dtype.freq, pd.offsets.Nano) else "s"
+        return pd.Series(pd.PeriodIndex(moments(values, unit), freq=dtype.freq))
     if isinstance(dtype, pd.DatetimeTZDtype):
         return moments(values, dtype.unit).dt.tz_localize("UTC").dt.tz_convert(dtype.tz)
     kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "O")

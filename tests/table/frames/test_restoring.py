@@ -45,6 +45,7 @@ CASES = [
     (MOMENTS, pd.ArrowDtype(pa.timestamp("ns", "Europe/Berlin")), None, None),
     (MOMENTS, pd.ArrowDtype(pa.date32()), None, None),
     (MOMENTS, pd.PeriodDtype("M"), None, None),
+    (MOMENTS, pd.PeriodDtype("ns"), None, None),
 ]
 
 
