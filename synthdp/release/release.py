@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from logging import INFO
 from os import PathLike
@@ -12,7 +13,7 @@ from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, ta
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
 from synthdp.derivation.unread import unread_cautions
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, SchemaError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
@@ -202,7 +203,11 @@ class Release:
             return self._synthesis(schema, table.released, None)
         if not self._schema.is_open:
             return None
-        return LearntDomain(self._schema.partly_closed(self._found), self._certificate(schema, None))
+        try:
+            learnt = self._schema.partly_closed(self._found)
+        except SchemaError:  # what was learnt contradicts the rules, and was paid for all the same
+            learnt = replace(self._schema, rules=()).partly_closed(self._found)
+        return LearntDomain(learnt, self._certificate(schema, None))
 
     def _synthesis(self, schema: Schema, measurements: Sequence[LinearMeasurement], model: Model | None) -> Synthesis:
         statement = self._certificate(schema, model, measurements)

@@ -1,7 +1,9 @@
 """Checks hold in what releases give: tables, slices, completed records, saved models, files."""
 
 import json
+from dataclasses import replace
 from io import BytesIO
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from helpers.kinds_runs import freeze
 
 import synthdp
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.table.schema.open_schema import OpenSchema
 
 CHECKS = ["start <= end", "`home value` >= mortgage", "income = wages + rents"]
 KINDS = {
@@ -180,3 +183,29 @@ def test_the_command_line_writes_rows_that_keep_to_the_checks(tmp_path, monkeypa
     assert_one_line(refused, 1)
     assert "the check 'end < start' and the check 'start < end' contradict each other" in refused.err
     assert not (tmp_path / "no.csv").exists()
+
+
+def test_columns_that_contradict_a_check_once_they_are_learnt_are_rescued_without_it():
+    bounds = {"a": (100, 105), "c": (0, 1)}
+    kinds = {
+        name: {"type": "number", "constraints": {"minimum": low, "maximum": high}}
+        for name, (low, high) in bounds.items()
+    }
+    schema, kept = OpenSchema.from_kinds(kinds), []
+    with patch.object(OpenSchema, "partly_closed", _refusing_rules(OpenSchema.partly_closed)):
+        schema = replace(schema, rules=({"check": "c <= a"},))
+        with pytest.raises(SchemaError, match="refused"):
+            synthdp.synthesize(
+                pd.DataFrame({"a": [101.5], "c": [0.5]}), schema, epsilon=1, delta=1e-6, rescue=kept.append
+            )
+    assert kept[0].schema.names == ("a", "c")
+    assert not kept[0].schema.is_open
+
+
+def _refusing_rules(partly_closed):
+    def refusing(schema, found):
+        if schema.rules:
+            raise SchemaError("refused")
+        return partly_closed(schema, found)
+
+    return refusing
