@@ -136,7 +136,7 @@ def test_bernoulli_exp_decides_as_infinite_precision_would(x):
     "x", [Fraction(0), Fraction(1, 1000), Fraction(1, 2), Fraction(1), Fraction(5, 2), Fraction(8)]
 )
 def test_bernoulli_exp_frequency(x):
-    n = 4000
+    n = 12_000  # so that a wrong scale is 14 standard deviations away at least, and 7.3 reject it
     hits = sum(bernoulli_exp(x, SYSTEM) for _ in range(n))
     assert p_binomial(hits, n, float(np.exp(-float(x)))) > ALPHA
     for wrong in (1.3, 1 / 1.3):
