@@ -35,6 +35,9 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
 
+STOPPED = "the run was stopped before its end; the rows follow what it had measured until then"
+"""What is said of rows from a model that was rescued."""
+
 
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
@@ -96,7 +99,8 @@ def sample_command(options: argparse.Namespace) -> None:
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         _write_sample(synthesis, options, status, where=where, given=given)
     _announce(synthesis, options)
-    _caution(fit_cautions(synthesis.fitted), options)
+    stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
+    _caution([*stopped, *fit_cautions(synthesis.fitted)], options)
 
 
 def show_command(options: argparse.Namespace) -> None:

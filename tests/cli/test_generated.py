@@ -87,7 +87,7 @@ def test_drafts_tell_of_ids():
 
 REFUSED = {
     "a pattern": ({"patient": {"type": "id", "pattern": "{0.real}"}}, "synthdp.pattern '{0.real}' asks for more"),
-    "a kind": ({"patient": "uuid"}, "its kind is 'uuid'; use one of categorical, "),
+    "a kind": ({"patient": "uuid"}, "its kind is 'uuid'; did you mean 'id'? If not, use one of categorical, "),
     "free text": ({"mail": "text"}, "column 'mail': its kind is 'text', and free text cannot be synthesised"),
     "nothing left": (dict.fromkeys(("town", "age", "code"), "id"), "all columns are generated"),
 }

@@ -14,6 +14,7 @@ from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
 from synthdp.cli import commands, outputs
+from synthdp.cli.commands import STOPPED
 from synthdp.errors import SchemaError
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
@@ -132,7 +133,8 @@ def test_what_was_measured_is_kept(target, after, place, charged, monkeypatch):
     assert certificate["accounting"]["rho_spent"] == float(sum(charged))
     assert len(certificate["events"]) == len(charged)
     assert certificate["domain"]["derived"].keys() == KINDS.keys()
-    assert invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "7").code == 0
+    more = invoke("sample", "out.csv.rescued.synthdp", "-o", "more.csv", "--rows", "7")
+    assert (more.code, STOPPED in more.err) == (0, not certificate["complete"])
     assert (place / "more.csv").read_text().startswith(HEADER)
 
 

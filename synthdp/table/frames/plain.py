@@ -1,6 +1,7 @@
 """Plain values: what periods, durations and intervals say, as the dates, numbers and texts that columns read.
 
-A period is the moment at which it starts, a duration its seconds, an interval its text. As everywhere
+A period is the moment at which it starts, a duration its seconds, an interval its text, a narrow float what it is
+written as. As everywhere
 between a value and its code, each value is taken by itself: what stands in one row never changes what is
 made of another, and none raises. A value that its column's type has no use for stays what it is.
 """
@@ -70,6 +71,8 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
         if _SPANS.isdisjoint(map(type, values)):
             return series
         return pd.Series(_objects(_said(value, kind) for value in values), index=series.index, dtype=object)
+    if kind == "number" and (narrow := _NARROW.get(str(dtype))) is not None:
+        return _widened(series, narrow)
     if (spans := _distinct_spans(series)) is None:
         return series
     distinct, positions = spans
@@ -78,6 +81,36 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
     else:
         said = [_said(span, kind) for span in distinct]
     return _taken(_of_one_type(said, kind), positions, series)
+
+
+_NARROW: Mapping[str, type[np.floating[Any]]] = {
+    "float16": np.float16,
+    "halffloat[pyarrow]": np.float16,
+    "float32": np.float32,
+    "Float32": np.float32,
+    "float[pyarrow]": np.float32,
+}
+"""Types of floats with fewer than 64 bits."""
+
+_DIGITS = range(1, 10)
+"""So many digits tell all floats of 32 bits apart."""
+
+
+def _widened(series: pd.Series, floats: type[np.floating[Any]]) -> pd.Series:
+    """Narrow floats as the number that their shortest text says: 80.7 and not 80.69999694824219."""
+    numbers = series.to_numpy(dtype=floats, na_value=np.nan)
+    wide = numbers.astype(np.float64)
+    rest = np.flatnonzero(np.isfinite(wide) & (wide != np.rint(wide)))
+    powers = np.floor(np.log10(np.abs(wide[rest]))).astype(np.int64)
+    rest, powers = rest[np.abs(powers) < 9], powers[np.abs(powers) < 9]  # what is divided, and by what, is exact
+    for n_digits in _DIGITS:
+        scale = 10.0 ** (n_digits - 1 - powers)
+        shorter = np.rint(wide[rest] * scale) / scale
+        with np.errstate(over="ignore"):
+            fits = shorter.astype(floats) == numbers[rest]
+        wide[rest[fits]] = shorter[fits]
+        rest, powers = rest[~fits], powers[~fits]
+    return pd.Series(wide, index=series.index)
 
 
 def _distinct_spans(series: pd.Series) -> tuple[Sequence[object] | NDArray[np.timedelta64], NDArray[np.intp]] | None:

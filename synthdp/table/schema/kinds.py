@@ -1,6 +1,7 @@
 """Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived under the budget."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from synthdp.errors import SchemaError
@@ -89,7 +90,11 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
         refuse(name, f"its kind is {label!r}, and {FREE_TEXT}; {way_out}")
     if label not in KINDS:
         problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
-        refuse(name, f"{problem}; use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out")
+        if label is None and "kind" in given:
+            problem = "its object has no 'type', which says the kind, but 'kind'"
+        near = [] if label is None else get_close_matches(str(label).lower(), KINDS, n=1)
+        meant = f"did you mean {near[0]!r}? If not, " if near else ""
+        refuse(name, f"{problem}; {meant}use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out")
     if given.get("name", name) != name:
         refuse(name, f"its object has the name {given['name']!r}; remove it")
     field = {"name": name} | given | {"type": "string" if label == "categorical" else label}

@@ -139,3 +139,28 @@ def test_intervals_of_any_width_are_read(width, n_rows):
     ends = np.arange(n_rows + 1, dtype=width)
     intervals = pd.Series(pd.arrays.IntervalArray.from_breaks(ends))
     assert plain_column(intervals, "string").tolist() == list(map(str, intervals))
+
+
+NARROW = [80.7, 71.0, -0.1, 1e-3, 0.333, 123456.78, 1e-30, 0.0, 3.4e38, np.inf, np.nan, 16777217.0, 5e-324]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "Float32", "float[pyarrow]", "halffloat[pyarrow]"])
+def test_narrow_floats_are_the_numbers_that_they_are_written_as(dtype):
+    floats = np.float16 if "16" in dtype or "half" in dtype else np.float32
+    with np.errstate(over="ignore"):
+        numbers = np.array(NARROW).astype(floats)
+        series = pd.Series(numbers).astype(dtype)
+    made = plain_column(series, "number").to_numpy(np.float64)
+    with np.errstate(over="ignore"):  # which infinity is to numpy, now and then
+        assert np.array_equal(made.astype(floats), numbers, equal_nan=True)  # nothing is lost
+    written = np.array([float(str(number)) for number in numbers])
+    usual = (np.abs(written) > 1e-8) & (np.abs(written) < 1e8)
+    assert np.array_equal(made[usual], written[usual])
+    for position in range(len(numbers)):  # each by itself
+        alone = plain_column(series.iloc[[position]], "number").to_numpy(np.float64)
+        assert alone.view(np.int64) == made[[position]].view(np.int64)
+
+
+def test_every_narrow_float_of_two_decimals_is_read_right():
+    numbers = np.arange(-99_999, 100_000) / 100
+    assert np.array_equal(plain_column(pd.Series(numbers.astype(np.float32)), "number").to_numpy(), numbers)

@@ -429,7 +429,7 @@ def test_kinds_leave_everything_open_that_is_not_declared():
         ({"age": 5}, "the number 5.*give a file of domain sizes as the schema"),
         ({"age": 5.0}, "the number 5.0"),
         ({"note": "text"}, "free text cannot be synthesised"),
-        ({"age": "int"}, "its kind is 'int'; use one of categorical, string"),
+        ({"age": "int"}, "its kind is 'int'; did you mean 'integer'. If not, use one of categorical, string"),
         ({"age": None}, "'age': its kind is not filled in; use one of categorical.*, or 'ignore' to leave"),
         ({"age": {"constraints": {}}}, "'age': its kind is not filled in"),
         ({"age": {}}, "'age': its kind is not filled in"),
