@@ -21,7 +21,7 @@ from helpers.kinds_runs import (
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.release import registry, release
+from synthdp.release import registry
 from synthdp.release.settings import DOMAIN_SHARE, MAX_DOMAIN_SHARE
 
 TOUCHING = 1e-12
@@ -167,7 +167,7 @@ def test_one_table_in_any_format_gives_one_release(place, monkeypatch):
 
 @pytest.mark.parametrize("mechanism", sorted(registry.MECHANISMS))
 def test_every_mechanism_works_with_kinds(mechanism, place, monkeypatch):
-    monkeypatch.setattr(release, "engine_named", quick_engine)
+    monkeypatch.setattr(registry, "engine_named", quick_engine)
     assert_success(
         invoke(*kinds_arguments("--mechanism", mechanism, "--workload", "2-way", "--rows", "50")), place / "out.csv"
     )

@@ -8,7 +8,7 @@ from helpers.reach import reachable
 
 import synthdp
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import release
+from synthdp.release import registry
 from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.table.records.codec import CodedTable, encode
@@ -27,7 +27,7 @@ SCHEMA = {
 
 @pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
 def test_a_synthesis_cannot_reach_the_records(mechanism, monkeypatch):
-    monkeypatch.setattr(release, "engine_named", quick_engine)
+    monkeypatch.setattr(registry, "engine_named", quick_engine)
     # a row count that no other array has marks arrays of records
     n_rows = 4093
     rows = np.random.default_rng(0).integers(0, LEVELS, (n_rows, 3))
