@@ -301,7 +301,7 @@ def test_damaged_certificates_are_refused_in_one_line(damage, place):
 
 
 WRONG = {
-    "unknown kind": ({"a": "intger"}, "'intger'; use one of categorical"),
+    "unknown kind": ({"a": "intger"}, "'intger'; did you mean 'integer'? If not, use one of categorical"),
     "a size among kinds": ({"a": 2, "b": "integer"}, "the number 2"),
     "a list": ([1], "kinds file"),
     "certificate is no object": (

@@ -275,7 +275,7 @@ def test_nothing_is_opened_or_paid_for(place, monkeypatch):
 
 
 WRONG = {
-    "unknown kind": ({"a": "intger"}, (), 1, "'intger'; use one of categorical"),
+    "unknown kind": ({"a": "intger"}, (), 1, "'intger'; did you mean 'integer'? If not, use one of categorical"),
     "free text": ({"a": "text"}, (), 1, "free text"),
     "a size among kinds": ({"a": 2, "b": "integer"}, (), 1, "the number 2"),
     "neither": ({"a": [1]}, (), 1, "no list 'fields'"),

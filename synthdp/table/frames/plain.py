@@ -98,7 +98,13 @@ _DIGITS = range(1, 10)
 
 def _widened(series: pd.Series, floats: type[np.floating[Any]]) -> pd.Series:
     """Narrow floats as the number that their shortest text says: 80.7 and not 80.69999694824219."""
-    numbers = series.to_numpy(dtype=floats, na_value=np.nan)
+    with np.errstate(all="ignore"):  # no bit pattern of a float is an error, or a warning
+        wide = _shortest(series.to_numpy(dtype=floats, na_value=np.nan))
+    return pd.Series(wide, index=series.index)
+
+
+def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Of each narrow float the float of 64 bits with the fewest digits that is the same to its own type."""
     wide = numbers.astype(np.float64)
     rest = np.flatnonzero(np.isfinite(wide) & (wide != np.rint(wide)))
     powers = np.floor(np.log10(np.abs(wide[rest]))).astype(np.int64)
@@ -106,11 +112,10 @@ def _widened(series: pd.Series, floats: type[np.floating[Any]]) -> pd.Series:
     for n_digits in _DIGITS:
         scale = 10.0 ** (n_digits - 1 - powers)
         shorter = np.rint(wide[rest] * scale) / scale
-        with np.errstate(over="ignore"):
-            fits = shorter.astype(floats) == numbers[rest]
+        fits = shorter.astype(numbers.dtype) == numbers[rest]
         wide[rest[fits]] = shorter[fits]
         rest, powers = rest[~fits], powers[~fits]
-    return pd.Series(wide, index=series.index)
+    return wide
 
 
 def _distinct_spans(series: pd.Series) -> tuple[Sequence[object] | NDArray[np.timedelta64], NDArray[np.intp]] | None:
