@@ -39,8 +39,8 @@ class Axis:
         Which integer stands for a value.
     roots
         First grid points of the public cells in which values are looked for first, then the end.
-    has_low, has_high
-        Whether the first root, and the last, is a declared bound.
+    has_bounds
+        Whether the outermost roots are declared bounds.
     likely
         A grid point that values are often near to: 10, or the year 2000.
     largest
@@ -50,8 +50,7 @@ class Axis:
     column: OpenColumn
     grid: Grid
     roots: NDArray[np.int64]
-    has_low: bool
-    has_high: bool
+    has_bounds: bool
     likely: int
     largest: int | None = None
 
@@ -77,14 +76,12 @@ class Axis:
         inside = cells[(cells > low) & (cells <= high)]
         roots = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
         likely = _likely_point(column, grid)
-        declared = "bounds" not in column.open_parts
         largest = None if exponent is None else int(min(2.0**exponent * 10.0**grid.decimals, float(octaves()[-1])))
         return cls(
             column=column,
             grid=grid,
             roots=roots,
-            has_low=declared,
-            has_high=declared,
+            has_bounds="bounds" not in column.open_parts,
             likely=likely,
             largest=largest,
         )
@@ -93,11 +90,6 @@ class Axis:
     def is_calendar(self) -> bool:
         """Whether the roots are decades, of equal length, rather than powers of two."""
         return self.column.resolution is not None or self.column.type == "year"
-
-    @property
-    def has_bounds(self) -> bool:
-        """Whether both outermost roots are declared bounds."""
-        return self.has_low and self.has_high
 
     def values(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
         """The values at grid points, as a schema holds them: integers, floats, or dates by the field's format."""

@@ -114,7 +114,9 @@ class Look:
         return Look(self.starts[first : stop + 1], self.counts[first:stop], self.stddev, self.missing)
 
     def held_roots(self, axis: Axis) -> tuple[int, int]:
-        """First and last cell that hold records, where they may be anywhere; a declared bound is one end."""
+        """First and last cell that hold records, where they may be anywhere; all cells between declared bounds."""
+        if axis.has_bounds:
+            return 0, len(self.counts) - 1
         likely, zero = self.cells_of(np.array([axis.likely, 0])).clip(0, len(self.counts) - 1).tolist()
         plain, (first, last) = (
             occupied_cells(self.counts, self.stddev, reach=reach, likely=likely, false_alarm=ASTRONOMIC, most_tails=1)
@@ -122,7 +124,7 @@ class Look:
         )
         if not axis.is_calendar:  # a probable tail does not reach over 0
             first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
-        return (0 if axis.has_low else first), (len(self.counts) - 1 if axis.has_high else last)
+        return first, last
 
     def tails_beyond(self, closer: "Look") -> tuple[Floats, Floats]:
         """Records below and above the cells of a closer look, which counted them: in the nearest cells of this one.

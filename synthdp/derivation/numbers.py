@@ -180,9 +180,8 @@ def _spikes(values: PrivateValues, axis: Axis, look: Look, *, rho: Fraction, del
 
 def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> Density:
     """The density between the bounds that were found; declared bounds stay."""
-    if (axis.has_low and axis.has_high) or not density.mass.any():
+    if axis.has_bounds or not density.mass.any():
         return density
-    whole = int(density.starts[0]), int(density.starts[-1])
     density = density.without_thin_ends(NEGLIGIBLE)
     begin, end = int(density.starts[0]), int(density.starts[-1])
     for outer, inner in pairwise(looks):
@@ -195,8 +194,7 @@ def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> Density:
             begin = first
         if stop > max(int(outer.starts[highest]), begin):
             end = stop
-    density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
-    return density.reaching(whole[0] if axis.has_low else None, whole[1] if axis.has_high else None)
+    return density.between(begin, end).without_thin_ends(NEGLIGIBLE)
 
 
 def _with_tails(density: Density, first: Look, look: Look) -> Density:
@@ -225,7 +223,7 @@ def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> 
     ):
         return density
     furthest = 0 if axis.largest is None else axis.largest
-    if (look.above >= look.below and not axis.has_high) or axis.has_low or cell == 0:
+    if look.above >= look.below or cell == 0:
         to = int(first.cells_of(np.array([max(furthest, point)]))[0])
         stop = int(first.starts[min(max(to, cell + 1) + 1, len(first.counts))])
         return density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
