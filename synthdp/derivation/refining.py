@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def density_of(looks: Sequence[Look], spikes: dict[int, float]) -> Density:
-    """All looks, from the widest cells to the narrowest, and the counts of single points, as one density."""
+    """Two looks or more, from the widest cells to the narrowest, and the counts of single points, as one density."""
     points = np.array(sorted(spikes), dtype=np.int64)
     heights = np.array([spikes[point] for point in points.tolist()])
     mass = _told_from_noise(looks, points, heights)
@@ -30,14 +30,13 @@ def density_of(looks: Sequence[Look], spikes: dict[int, float]) -> Density:
 
 
 def _told_from_noise(looks: Sequence[Look], points: Ints, heights: Floats) -> Floats:
-    """Records of the widest cells, by all that two looks say; neighbours that stand out only together share alike."""
-    outer, weight = looks[0], np.full(len(looks[0].counts), looks[0].stddev ** -2.0)
-    mass = _without(outer, points, heights)[0]
-    if len(looks) > 1:
-        firsts = np.searchsorted(looks[1].starts, outer.starts)
-        finer = np.add.reduceat(_without(looks[1], points, heights)[0], firsts[:-1])
-        other = looks[1].stddev ** -2.0 / np.diff(firsts)
-        mass, weight = (mass * weight + finer * other) / (weight + other), weight + other
+    """Records of the widest cells, by what two looks say; neighbours that stand out only together share alike."""
+    outer, inner = looks[:2]
+    firsts = np.searchsorted(inner.starts, outer.starts)
+    finer = np.add.reduceat(_without(inner, points, heights)[0], firsts[:-1])
+    coarse, own, other = _without(outer, points, heights)[0], outer.stddev**-2.0, inner.stddev**-2.0 / np.diff(firsts)
+    weight = own + other
+    mass: Floats = (coarse * own + finer * other) / weight
     is_plain = mass > PROBABLE * weight**-0.5
     for run in np.split(np.arange(len(mass)), np.flatnonzero(np.diff(is_plain)) + 1):
         if not is_plain[run[0]]:
