@@ -126,9 +126,10 @@ class Synthesis:
         given
             Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
             one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
-            as it is and is not protected, so it must not be sensitive. A value that the schema does not
-            know is refused, unless its column has an ``other`` level: then the rest is drawn as for
-            ``other``, and the value stays.
+            as it is and is not protected, so it must not be sensitive. Empty cells (None, NaN, blank texts)
+            are completed; a text of ``missingValues``, such as ``"NA"``, says that a value is missing. A value
+            that the schema does not know is refused, unless its column has an ``other`` level: then the rest
+            is drawn as for ``other``, and the value stays.
             With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
 
         Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
