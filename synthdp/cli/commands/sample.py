@@ -31,7 +31,8 @@ def sample_command(options: argparse.Namespace) -> None:
     check_outputs(options, inputs=(options.model, *asked), saved={})
     if options.given and options.rows is not None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
-    where, dialect = _conditions(options.where), given_dialect(options)
+    tables = [options.output, *([options.given] if options.given else [])]
+    where, dialect = _conditions(options.where), given_dialect(options, *tables)
     synthesis = load(options.model)
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
