@@ -140,7 +140,7 @@ class Synthesis:
         pandas.DataFrame, or the kind of table that was given to `synthesize`
             With an index from 0. Its dtypes follow from the schema, or are those that were declared
             public by ``kinds``; columns of ``given`` keep their own. A loaded synthesis gives data frames of
-            pandas with dtypes by the schema.
+            pandas, with the same dtypes.
 
         Raises
         ------
@@ -250,7 +250,11 @@ class Synthesis:
             If the file exists and ``force`` is not set, or cannot be written.
         """
         pieces = archive.Pieces(
-            schema=self._schema, measurements=self._measurements, model=self.fitted, certificate=self._certificate
+            schema=self._schema,
+            measurements=self._measurements,
+            model=self.fitted,
+            certificate=self._certificate,
+            dtypes=self._form.dtypes,
         )
         archive.write(pieces, path, force=force)
 
@@ -290,4 +294,5 @@ def load(path: str | PathLike[str]) -> Synthesis:
         measurements=pieces.measurements,
         model=pieces.model,
         certificate=pieces.certificate,
+        form=TableForm(dtypes=pieces.dtypes),
     )

@@ -108,10 +108,8 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
         refuse(name, f"its kind is {label!r}, and {FREE_TEXT}; {way_out}")
     if label not in KINDS:
         problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
-        if name == "dialect" and (label in PRESETS or (label is None and given)):
-            refuse(
-                name, 'if it is no column, it belongs under synthdp: "synthdp": {"dialect": ..}; else give it a kind'
-            )
+        if name == "dialect" and (label in [*PRESETS] or (label is None and given)):
+            refuse(name, 'if it is no column, write it under synthdp: "synthdp": {"dialect": ..}; else give it a kind')
         if label is None and "kind" in given:
             problem = "its object has no 'type', which says the kind, but 'kind'"
         near = [] if label is None else get_close_matches(str(label).lower(), KINDS, n=1)
