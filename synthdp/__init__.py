@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         SchemaError,
         SynthdpError,
     )
+    from synthdp.evaluation.evaluate import evaluate
+    from synthdp.evaluation.evaluation import Evaluation
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
@@ -40,6 +42,7 @@ __all__ = [
     "Clique",
     "DataFileError",
     "Domain",
+    "Evaluation",
     "Factor",
     "FitWarning",
     "LinearMeasurement",
@@ -54,6 +57,7 @@ __all__ = [
     "Synthesis",
     "Workload",
     "__version__",
+    "evaluate",
     "from_measurements",
     "load",
     "synthesize",
@@ -63,12 +67,14 @@ __all__ = [
 _HOMES = {
     "Clique": "synthdp.cliques",
     "Domain": "synthdp.domain",
+    "Evaluation": "synthdp.evaluation.evaluation",
     "Factor": "synthdp.factor",
     "LinearMeasurement": "synthdp.measurement",
     "OpenSchema": "synthdp.table.schema.open_schema",
     "Schema": "synthdp.table.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
     "Workload": "synthdp.workload",
+    "evaluate": "synthdp.evaluation.evaluate",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.synthesis",
     "synthesize": "synthdp.release.synthesize",

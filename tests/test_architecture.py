@@ -37,7 +37,7 @@ THIRD_PARTY = {
     "mechanisms": {"numpy", "scipy", "networkx"},
     "derivation": {"numpy"},
     "release": {"numpy", "pandas", "networkx"},
-    "evaluation": {"numpy", "pandas", "scipy"},
+    "evaluation": {"numpy", "pandas", "scipy", "sklearn"},
     "explain": {"numpy", "pandas"},
     "cli": {"pandas"},
 }

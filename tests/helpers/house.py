@@ -26,6 +26,7 @@ ROOMS = {
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "saving", "stating"), ("",)),
+    "evaluation": (("metrics",), ("learning",), ("",)),
     "explain": (("",), ("planning",)),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
