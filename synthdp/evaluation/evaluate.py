@@ -84,6 +84,7 @@ def evaluate(
     (0.0, 1000.0)
     """
     tables = _named(synthetic, names)
+    report("reading tables", 0, 1 + len(tables))
     known, notes = evaluation_schema(schema, real)
     wanted = Wanted(
         by=_columns_in(by, known, "by"),
@@ -92,7 +93,6 @@ def evaluate(
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
     measured, noise_notes = measured_in(certificate, tuple(tables), known, is_observed=schema is None)
-    report("reading tables", 0, 1 + len(tables))
     truth = read_table(real, known, "real")
     chosen, target_notes = chosen_targets(truth, targets)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []

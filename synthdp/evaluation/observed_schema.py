@@ -89,8 +89,13 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
 def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
     values = series.dropna()
     if _is_text(values):
-        texts = values.map(str).str.strip()
-        values = _typed(texts[texts != ""])
+        counts = values.value_counts()  # each text is looked at once
+        counts = counts.groupby(counts.index.map(str).str.strip()).sum().sort_values(ascending=False, kind="stable")
+        counts = counts[counts.index != ""]
+        values = _typed(pd.Series(counts.index, dtype=object))
+        if values.dtype == object and not values.empty:
+            return _text_field(name, counts)
+        values = values.repeat(counts.to_numpy())
     if values.empty:
         return "it has no values"
     if pd.api.types.is_bool_dtype(values.dtype):
@@ -99,8 +104,11 @@ def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
         return _numeric_field(name, values.to_numpy(np.float64, na_value=np.nan))
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return _date_field(name, values)
-    counts = values.map(str).value_counts()
-    if len(counts) > MAX_LEVELS and len(counts) > 0.5 * len(values):
+    return _text_field(name, values.map(str).value_counts())
+
+
+def _text_field(name: str, counts: pd.Series) -> dict[str, Any] | str:
+    if len(counts) > MAX_LEVELS and len(counts) > 0.5 * counts.sum():
         return "most of its texts are different in every row"
     field: dict[str, Any] = {"name": name, "type": "string", "constraints": {"enum": list(counts.index[:MAX_LEVELS])}}
     return field | ({"synthdp": {"other": OTHER}} if len(counts) > MAX_LEVELS else {})
@@ -111,7 +119,9 @@ def _is_text(values: pd.Series) -> bool:
 
 
 def _typed(texts: pd.Series) -> pd.Series:
-    """Texts as numbers or dates if all of them are; those with leading zeros are no numbers but codes."""
+    """Texts as truth values, numbers or dates if all of them are; those with leading zeros are no numbers but codes."""
+    if texts.str.lower().isin(["true", "false"]).all():
+        return texts.str.lower() == "true"
     if not texts.str.fullmatch(r"[-+]?0\d+").any():
         numbers = pd.to_numeric(texts, errors="coerce")
         if numbers.notna().all():

@@ -19,6 +19,14 @@ MIN_LEVEL_ROWS = 20
 MAX_LEVELS = 200
 """Only the most frequent levels of a column have an indicator of their own; trees take at most 255."""
 
+MAX_ROWS, MAX_VALUES = 30_000, 1_000_000
+"""Models are fitted to at most so many rows, and to fewer of wide tables: fits grow with the square of the columns."""
+
+
+def affordable_rows(table: ReadTable) -> int:
+    """How many rows of a table models are fitted to at most."""
+    return min(MAX_ROWS, MAX_VALUES // len(table.domain))
+
 
 @final
 @dataclass(frozen=True)

@@ -76,5 +76,5 @@ def logistic(matrix: csr_array, outcome: NDArray[np.bool_] | FloatArray) -> Line
 
 
 def _inverse(gram: FloatArray) -> FloatArray:
-    inverse: FloatArray = np.linalg.pinv(gram + RIDGE * np.eye(len(gram)), hermitian=True)
+    inverse: FloatArray = np.linalg.inv(gram + RIDGE * np.eye(len(gram)))
     return inverse

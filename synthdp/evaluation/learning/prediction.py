@@ -10,13 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import MissingExtraError
-from synthdp.evaluation.learning.design import Design, Indicators, predictors
+from synthdp.evaluation.learning.design import Design, Indicators, affordable_rows, predictors
 from synthdp.evaluation.learning.targets import Target
 from synthdp.evaluation.metrics.columns import fewer_rows
 from synthdp.evaluation.metrics.read_table import ReadTable
 
-MAX_TRAINING_ROWS, MAX_TEST_ROWS, TEST_SHARE = 30_000, 20_000, 1 / 3
-"""A third of the real rows is held out for testing; models are trained on at most so many of the others."""
+MAX_TEST_ROWS, TEST_SHARE = 20_000, 1 / 3
+"""A third of the real rows is held out for testing, and no more than so many."""
 
 ROC_POINTS = 101
 """A curve is kept at so many false-positive rates."""
@@ -53,7 +53,7 @@ class Split:
         with_value = target.with_value(real)
         order = rng.permutation(with_value.n_rows)
         n_test = min(int(with_value.n_rows * TEST_SHARE), MAX_TEST_ROWS)
-        test, rest = with_value.take(order[:n_test]), with_value.take(order[n_test:][:MAX_TRAINING_ROWS])
+        test, rest = with_value.take(order[:n_test]), with_value.take(order[n_test:][: affordable_rows(real)])
         return cls(rest, test, fewer_rows(target.with_value(synthetic), rest.n_rows, rng))
 
 
@@ -84,7 +84,9 @@ def compared_predictions(
             scores[trained_on] = _score(sklearn, score, truth, answer, len(target.classes))
             if score == "AUC":
                 curves += [(target.name, model, trained_on, *point) for point in _roc(sklearn, truth, answer)]
-        rows.append((target.name, model, score, scores["real"], scores["synthetic"], _baseline(sklearn, score, truth)))
+        rows.append(
+            (target.name, model, score, scores["real"], scores["synthetic"], _baseline(score, len(target.classes)))
+        )
     return pd.DataFrame(rows, columns=PREDICTION), pd.DataFrame(curves, columns=ROC)
 
 
@@ -137,12 +139,9 @@ def _score(sklearn: Any, score: str, truth: NDArray[Any], answer: NDArray[np.flo
     return float(sklearn.metrics.r2_score(truth, answer))
 
 
-def _baseline(sklearn: Any, score: str, truth: NDArray[Any]) -> float:
-    """What a model without predictors scores: chance, the largest class, the mean."""
-    if score != "macro F1":
-        return 0.5 if score == "AUC" else 0.0
-    counts = np.bincount(truth)
-    return _score(sklearn, score, truth, np.full(len(truth), float(counts.argmax())), len(counts))
+def _baseline(score: str, n_classes: int) -> float:
+    """What a model without predictors scores: guesses in proportion to the classes, or the mean."""
+    return {"AUC": 0.5, "macro F1": 1 / max(n_classes, 1)}.get(score, 0.0)
 
 
 def _roc(sklearn: Any, truth: NDArray[Any], answer: NDArray[np.float64]) -> Iterator[tuple[float, float]]:

@@ -8,17 +8,11 @@ from scipy.sparse import csr_array, vstack
 from scipy.special import expit
 
 from synthdp.cliques import Clique
-from synthdp.evaluation.learning.design import Design
+from synthdp.evaluation.learning.design import Design, affordable_rows
 from synthdp.evaluation.learning.linear_fit import independent_terms, logistic
 from synthdp.evaluation.metrics.columns import fewer_rows
 from synthdp.evaluation.metrics.marginals import null_pmse
 from synthdp.evaluation.metrics.read_table import ReadTable
-
-MAX_ROWS = 30_000
-"""The logistic model is fitted to at most so many rows of each table, drawn at random."""
-
-MAX_COLUMNS = 60
-"""Of wider tables the logistic model takes the first columns: the fit grows with their square."""
 
 
 def propensity_scores(
@@ -54,9 +48,8 @@ def propensity_scores(
 
 def main_effects(real: ReadTable, synthetic: ReadTable, rng: np.random.Generator) -> tuple[float, float]:
     """Propensity mean squared error of a logistic model of all columns, and what a correct synthesis would have."""
-    real, synthetic = fewer_rows(real, MAX_ROWS, rng), fewer_rows(synthetic, MAX_ROWS, rng)
-    names = real.domain.attributes[:MAX_COLUMNS]
-    design = Design.of(real, names, numbers=False)
+    real, synthetic = (fewer_rows(table, affordable_rows(table), rng) for table in (real, synthetic))
+    design = Design.of(real, real.domain.attributes, numbers=False)
     matrix = csr_array(vstack([design.matrix(real), design.matrix(synthetic)], format="csr"))
     kept = independent_terms(matrix)
     matrix = matrix[:, kept]

@@ -4,14 +4,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.evaluation.learning.design import Design, predictors
+from synthdp.evaluation.learning.design import Design, affordable_rows, predictors
 from synthdp.evaluation.learning.linear_fit import LinearFit, independent_terms, least_squares, logistic
 from synthdp.evaluation.learning.targets import Target
 from synthdp.evaluation.metrics.columns import fewer_rows
 from synthdp.evaluation.metrics.read_table import ReadTable
-
-MAX_ROWS = 30_000
-"""Models are fitted to at most so many rows; both to as many, for intervals get shorter with them."""
 
 COLUMNS = [
     "target", "model", "term", "real", "real_low", "real_high", "synthetic", "synthetic_low", "synthetic_high",
@@ -31,7 +28,7 @@ def compared_coefficients(
     if target.is_classes and len(target.classes) != 2:
         return pd.DataFrame(columns=COLUMNS)
     here, there = target.with_value(real), target.with_value(synthetic)
-    n_rows = min(here.n_rows, there.n_rows, MAX_ROWS)
+    n_rows = min(here.n_rows, there.n_rows, affordable_rows(real))  # the same, for intervals get shorter with rows
     here, there = fewer_rows(here, n_rows, rng), fewer_rows(there, n_rows, rng)
     design = Design.of(here, predictors(real, target.name))
     matrix = design.matrix(here)

@@ -66,12 +66,10 @@ def suitable(real: ReadTable, name: str) -> Target | str:
         return f"{name!r} is a date or a part of one"
     if len(real.schema.table_columns) < 2:
         return f"there is no other column to predict {name!r} from"
-    if name in real.numbers and np.unique(real[name]).size > MAX_CLASSES:
-        numbers = real.numbers[name]
-        present = numbers[~np.isnan(numbers)]
-        if len(present) < MIN_ROWS or present.std() == 0:
-            return f"{name!r} has fewer than {MIN_ROWS} values, or only one"
-        return Target(name)
+    numbers = real.numbers.get(name, np.empty(0))
+    present = numbers[~np.isnan(numbers)]
+    if len(np.unique(present)) > MAX_CLASSES:
+        return Target(name) if len(present) >= MIN_ROWS else f"{name!r} has fewer than {MIN_ROWS} values"
     counts = real.counts((name,))[: column.n_levels]
     classes = tuple(np.flatnonzero(counts >= MIN_CLASS_ROWS).tolist())
     if not 2 <= len(classes) <= MAX_CLASSES or counts[list(classes)].sum() < MIN_ROWS:
