@@ -41,6 +41,8 @@ def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Itera
         tvd, sampling = float(of_size["tvd"].mean()), float(of_size["sampling"].mean())
         noise = _mean(of_size["noise"])
         said = f"On average {tvd:.2%} of the rows would have to change for a {k}-way marginal to be right"
+        if measured := int(of_size["measured"].sum()):
+            said += f"; {measured} of {len(of_size)} were measured, and noise is theirs"
         yield f"{k}-way marginals, mean TVD", tvd, sampling, noise, "lower", f"{said}."
         worst = of_size.iloc[0]
         said = f"The worst {k}-way marginal is {' x '.join(worst['columns'])}."

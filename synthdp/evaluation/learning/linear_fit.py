@@ -76,5 +76,4 @@ def logistic(matrix: csr_array, outcome: NDArray[np.bool_] | FloatArray) -> Line
 
 
 def _inverse(gram: FloatArray) -> FloatArray:
-    inverse: FloatArray = np.linalg.inv(gram + RIDGE * np.eye(len(gram)))
-    return inverse
+    return np.asarray(np.linalg.inv(gram + RIDGE * np.eye(len(gram))), dtype=np.float64)

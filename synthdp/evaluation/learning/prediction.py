@@ -31,6 +31,7 @@ def import_sklearn() -> Any:
     """scikit-learn with what is used of it; raises `MissingExtraError` if it is not installed."""
     try:
         import sklearn.ensemble
+        import sklearn.exceptions
         import sklearn.linear_model
         import sklearn.metrics
     except ImportError:
@@ -80,7 +81,7 @@ def compared_predictions(
         for trained_on in ("real", "synthetic"):
             train = getattr(split, trained_on)
             fit = _model(sklearn, model, target, features.get("levels"))
-            answer = _predicted(fit, features[trained_on], target.values(train), features["test"], target)
+            answer = _predicted(sklearn, fit, features[trained_on], target.values(train), features["test"], target)
             scores[trained_on] = _score(sklearn, score, truth, answer, len(target.classes))
             if score == "AUC":
                 curves += [(target.name, model, trained_on, *point) for point in _roc(sklearn, truth, answer)]
@@ -107,13 +108,15 @@ def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict
     return found | {"levels": [name in levels for name in names]}
 
 
-def _predicted(model: Any, features: Any, outcome: NDArray[Any], test: Any, target: Target) -> NDArray[np.float64]:
+def _predicted(
+    sklearn: Any, model: Any, features: Any, outcome: NDArray[Any], test: Any, target: Target
+) -> NDArray[np.float64]:
     """What a model that was trained predicts: the chance of the second class, classes, or numbers."""
     if len(np.unique(outcome)) < 2:  # nothing to learn from
         constant = float(outcome[0]) if len(outcome) else 0.0
         return np.full(test.shape[0], constant)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fits that end early: their scores say how good they are
+    # the score says how good a fit is that ended early
+    with warnings.catch_warnings(action="ignore", category=sklearn.exceptions.ConvergenceWarning):
         fitted = model.fit(features, outcome)
     if len(target.classes) == 2:
         return np.asarray(fitted.predict_proba(test)[:, 1], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Propensity: how well a model tells synthetic rows from real ones, against a correct synthesis [SRNFS18]."""
+"""Propensity: how well a model tells synthetic rows from real ones, against a correct synthesis [SRNDS18]."""
 
 from collections.abc import Mapping
 

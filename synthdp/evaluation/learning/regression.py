@@ -1,4 +1,4 @@
-"""Regression coefficients: what an analysis of the synthetic table finds, against the same of the real one [KKRS06]."""
+"""Regression coefficients: what an analysis of the synthetic table finds, against the real one [KKORS06]."""
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,7 @@ def _side_by_side(target: str, model: str, terms: list[str], real: LinearFit, sy
 def interval_overlap(
     one: tuple[NDArray[np.float64], NDArray[np.float64]], other: tuple[NDArray[np.float64], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Mean share of two intervals that lies in the other one, 0 (apart) to 1 (the same) [KKRS06].
+    """Mean share of two intervals that lies in the other one, 0 (apart) to 1 (the same) [KKORS06].
 
     >>> interval_overlap((np.array([0.0]), np.array([2.0])), (np.array([1.0]), np.array([3.0]))).tolist()
     [0.5]

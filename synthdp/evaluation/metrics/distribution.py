@@ -6,7 +6,6 @@ public tables; publishing what they return about a sensitive table is not covere
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import wasserstein_distance
 
 from synthdp.errors import ParameterError
 
@@ -27,10 +26,7 @@ def kolmogorov_smirnov(left: ArrayLike, right: ArrayLike) -> float:
     >>> kolmogorov_smirnov([1, 2, 3, 4], [3, 4, 5, 6])
     0.5
     """
-    first, second = map(np.sort, _numbers(left, right))
-    points = np.concatenate([first, second])
-    gap = np.searchsorted(first, points, "right") / first.size - np.searchsorted(second, points, "right") / second.size
-    return float(np.abs(gap).max())
+    return float(np.abs(_gaps(left, right)[1]).max())
 
 
 def wasserstein(left: ArrayLike, right: ArrayLike) -> float:
@@ -41,13 +37,16 @@ def wasserstein(left: ArrayLike, right: ArrayLike) -> float:
     >>> wasserstein([1, 2, 3], [2, 3, 4])
     1.0
     """
-    return float(wasserstein_distance(*_numbers(left, right)))
+    points, gaps = _gaps(left, right)
+    return float(np.abs(gaps[:-1]) @ np.diff(points))
 
 
-def _numbers(*samples: ArrayLike) -> list[NDArray[np.float64]]:
-    """Samples without NaN; raises `ParameterError` if one is empty."""
-    arrays = [np.asarray(sample, dtype=np.float64) for sample in samples]
-    found = [array[~np.isnan(array)] for array in arrays]
-    if not all(array.size for array in found):
+def _gaps(left: ArrayLike, right: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """All numbers of two samples in order, and the difference of the distribution functions from each to the next."""
+    arrays = [np.asarray(sample, dtype=np.float64) for sample in (left, right)]
+    first, second = (np.sort(array[~np.isnan(array)]) for array in arrays)
+    if not (first.size and second.size):
         raise ParameterError("samples: one holds no number; give at least one in each")
-    return found
+    points = np.sort(np.concatenate([first, second]))
+    shares = [np.searchsorted(sample, points, "right") / sample.size for sample in (first, second)]
+    return points, shares[0] - shares[1]

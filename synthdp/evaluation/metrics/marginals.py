@@ -119,7 +119,7 @@ def k_marginal_score(errors: Sequence[float]) -> float:
 
 
 def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> float:
-    """Standardised propensity mean squared error of a saturated table, 1 for a correct model [SRNFS18].
+    """Standardised propensity mean squared error of a saturated table, 1 for a correct model [SRNDS18].
 
     How well the cell tells the two tables apart, divided by what is to be expected if the synthetic rows
     were drawn from the real table's own distribution, ``(cells - 1) (1 - c)^2 c / N``.
@@ -138,7 +138,7 @@ def pair_propensity(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> fl
 
 
 def null_pmse(n_parameters: int, share: float, n_rows: int) -> float:
-    """Expected propensity mean squared error of a correct model, ``(k - 1) (1 - c)^2 c / N`` [SRNFS18].
+    """Expected propensity mean squared error of a correct model, ``(k - 1) (1 - c)^2 c / N`` [SRNDS18].
 
     Parameters
     ----------
