@@ -16,6 +16,7 @@ from synthdp.evaluation.metrics.read_table import read_table
 from synthdp.evaluation.observed_schema import evaluation_schema
 from synthdp.evaluation.releases import Certificates, measured_in
 from synthdp.evaluation.sections import Comparison, Wanted
+from synthdp.inference.requests import check_seed
 from synthdp.reporting import Report, silent
 from synthdp.table.files.headers import listed
 from synthdp.table.schema.schema import Schema
@@ -83,6 +84,7 @@ def evaluate(
     >>> found.marginals["tvd"].max(), float(found.summary.set_index("metric").loc["k-marginal score", "value"])
     (0.0, 1000.0)
     """
+    check_seed(seed)
     tables = _named(synthetic, names)
     report("reading tables", 0, 1 + len(tables))
     known, notes = evaluation_schema(schema, real)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import DataFileError, SchemaError
+from synthdp.evaluation.metrics.read_table import check_header
 from synthdp.table.files.json_files import load_json, parse_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
@@ -74,11 +75,12 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
     SchemaError
         If no column is left.
     """
+    check_header(tuple(frame.columns), list(frame.columns), "real")
     fields, notes = [], ["no schema was given: levels, bounds and bins were read off the real table"]
     for name in frame.columns:
-        found = _field(str(name), frame[name])
+        found = _field(name, frame[name])
         if isinstance(found, str):
-            notes.append(f"column {str(name)!r} is left out: {found}")
+            notes.append(f"column {name!r} is left out: {found}")
         else:
             fields.append(found)
     if not fields:
@@ -89,8 +91,8 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
 def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
     values = series.dropna()
     if _is_text(values):
-        counts = values.value_counts()  # each text is looked at once
-        counts = counts.groupby(counts.index.map(str).str.strip()).sum().sort_values(ascending=False, kind="stable")
+        counts = values.map(str).value_counts()  # each text is looked at once
+        counts = counts.groupby(counts.index.str.strip()).sum().sort_values(ascending=False, kind="stable")
         counts = counts[counts.index != ""]
         values = _typed(pd.Series(counts.index, dtype=object))
         if values.dtype == object and not values.empty:
@@ -100,6 +102,8 @@ def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
         return "it has no values"
     if pd.api.types.is_bool_dtype(values.dtype):
         return {"name": name, "type": "boolean"}
+    if pd.api.types.is_complex_dtype(values.dtype):
+        return "its numbers are complex"
     if pd.api.types.is_numeric_dtype(values.dtype):
         return _numeric_field(name, values.to_numpy(np.float64, na_value=np.nan))
     if pd.api.types.is_datetime64_any_dtype(values.dtype):

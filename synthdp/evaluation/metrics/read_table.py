@@ -29,6 +29,9 @@ FloatArray = NDArray[np.float64]
 BATCH_CELLS = 2**21
 """Cells of marginals that are counted at a time: 16 MiB of counts."""
 
+MAX_SIZE = 1e100
+"""Larger numbers are taken for this one, so that sums of squares stay finite, and infinite ones for a bound."""
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,13 +130,14 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     ParameterError
         If it is no table, or has no rows.
     """
+    known = [column.name for column in schema.table_columns]
     if isinstance(data, str | PathLike):
         with open_table(data, schema.dialect) as table:
-            _check_header(table.names, schema, what)
+            check_header(table.names, known, what)
             parts = [_read(chunk, schema) for chunk in table.chunks()]
     else:
         frame = opened(data, what).frame
-        _check_header(tuple(frame.columns), schema, what)
+        check_header(tuple(frame.columns), known, what)
         parts = [_read(frame, schema)]
     joined = _joined(parts, schema)
     if not joined.n_rows:
@@ -141,9 +145,10 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     return joined
 
 
-def _check_header(names: Sequence[object], schema: Schema, what: str) -> None:
+def check_header(names: Sequence[object], known: Sequence[str], what: str) -> None:
+    """Raise `SchemaError` unless a table has the columns that are known, each name once and a text."""
     try:
-        check_names(names, [column.name for column in schema.table_columns], besides=[str(name) for name in names])
+        check_names(names, known, besides=[str(name) for name in names])
     except SchemaError as error:
         raise SchemaError(f"{what}: {str(error).removeprefix('table: ')}") from None
 
@@ -159,7 +164,8 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
             found = column.read_numbers(values)
             codes.append(column.codes_of_numbers(found))
             low, high = column.at(column.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
-            numbers[column.name] = np.nan_to_num(found, nan=np.nan, posinf=high, neginf=low)
+            finite = np.nan_to_num(found, nan=np.nan, posinf=high, neginf=low)
+            numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
             continue
         codes.append(column.encode(values))
         if not isinstance(column, PartColumn):
