@@ -181,7 +181,7 @@ def test_the_command_line_writes_rows_that_keep_to_the_checks(tmp_path, monkeypa
     options[1], options[3] = "wrong.json", "no.csv"
     refused = invoke("run", "in.csv", *options)
     assert_one_line(refused, 1)
-    assert "the check 'end < start' and the check 'start < end' contradict each other" in refused.err
+    assert "the check 'start < end' and the check 'end < start' contradict each other" in refused.err
     assert not (tmp_path / "no.csv").exists()
 
 

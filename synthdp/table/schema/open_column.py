@@ -43,6 +43,9 @@ DEFAULT_MAX_LEVELS = 512
 FIRST_YEAR, LAST_YEAR = 1, 9999
 """Years that are learnt lie between these, as in Python's dates."""
 
+MAX_DIGITS = 15
+"""Decimal digits that every float of so many holds."""
+
 # all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
 _DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
 
@@ -145,6 +148,31 @@ class OpenColumn:
                 continue
             return low, high
         return _DATE_RANGES[-1]
+
+    def example(self, scale: int | None) -> Column:
+        """The column closed with findings that are made up, numbers up to ``10**scale`` if there is one.
+
+        Raises `SchemaError` if it cannot be closed so.
+        """
+        if scale is None or self.type != "number" or "bounds" not in self.open_parts:
+            return self.template
+        low, high = (limit if abs(limit) < MAX_NUMBER else None for limit in self.widest_bounds)
+        limit = max(10.0**scale, *(10.0 * abs(each) for each in (low, high) if each is not None), 0.0)
+        decimals = MAX_DIGITS - scale if self.decimals is None else None
+        return self.closed(
+            minimum=-limit if low is None else low, maximum=limit if high is None else high, decimals=decimals
+        )
+
+    @property
+    def widest_bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest bound that can be found, as values; where bounds are open."""
+        assert isinstance(self.template, BinnedColumn)
+        low, high = bounds_of(self.template)
+        if self.type == "number":
+            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
+        if self.type == "year":
+            return max(low, FIRST_YEAR), min(high, LAST_YEAR)
+        return low, high
 
     @property
     def limits(self) -> Mapping[str, Any]:
