@@ -17,8 +17,8 @@ from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.rules.checks import with_exact_decimals
 from synthdp.table.rules.rules import parsed_rules, relations_in, system_of
 
-MAX_ROUNDS = 100
-"""Each round doubles how far bounds are moved beyond those of the columns that a check names."""
+MAX_ROUNDS = 40
+"""Each round quadruples how far bounds are moved beyond those of the columns that a check names."""
 
 Limits = Mapping[str, tuple[Any, Any]]
 """The lowest and the highest bound that columns can have, as values."""
@@ -45,12 +45,12 @@ def reconciled(columns: Sequence[Column], rules: object, learnt: Limits) -> tupl
     for spread in range(MAX_ROUNDS):
         exact = with_exact_decimals(list(by_name.values()), relations_in(rules, list(by_name.values())))
         system = system_of(parsed_rules(rules, exact), exact)
-        blame = None if system is None else system.blamed_for(system.columns)
+        blame = system.blamed_for(system.columns) if system is not None else None
         if blame is None:
             break
         together = {name: by_name[name] for relation in blame.relations for name in relation.factors}
         for name in together.keys() & learnt.keys():
-            by_name[name] = _widened(by_name[name], list(together.values()), 2**spread - 1, learnt[name])
+            by_name[name] = _widened(by_name[name], list(together.values()), 4**spread - 1, learnt[name])
     return tuple(by_name.values())
 
 

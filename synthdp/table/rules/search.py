@@ -18,7 +18,7 @@ from synthdp.table.rules.inequalities import Inequality, Intervals, tighten
 from synthdp.table.rules.lines import Line
 from synthdp.table.rules.simplex import Row, point_between
 
-MAX_STEPS = 1000
+MAX_STEPS = 256
 """Intervals that are looked at; what people write takes one to ten."""
 
 Places = dict[str, int]
@@ -85,7 +85,7 @@ class Search:
         names = box.free
         ends = [(int(box.lows[name][0]), int(box.highs[name][0])) for name in names]
         begin = [min(max(near[name], low), high) for name, (low, high) in zip(names, ends, strict=True)]
-        rows = list(rows_of(self.inequalities, names, box))
+        rows = list(rows_of(self.inequalities, names, box, self.lines))
         found = point_between(rows, [low for low, _ in ends], [high for _, high in ends], begin)
         return None if found is None else dict(zip(names, found, strict=True))
 
@@ -116,22 +116,20 @@ class Search:
         return []
 
 
-def rows_of(inequalities: Sequence[Inequality], names: Sequence[str], box: Intervals) -> Iterator[Row]:
-    """Inequalities between free columns as whole numbers allow: divided by what divides all factors, and rounded."""
+def rows_of(
+    inequalities: Sequence[Inequality], names: Sequence[str], box: Intervals, lines: Mapping[str, Line]
+) -> Iterator[Row]:
+    """Inequalities between free columns, their bounds lowered to what sums of places can be."""
     position = {name: i for i, name in enumerate(names)}
     for inequality in inequalities:
         if not inequality.applies(box)[0]:
             continue
         terms = dict(zip(inequality.names, inequality.least(box.lows, box.highs), strict=True))
         most = -inequality.constant - sum(int(term[0]) for name, term in terms.items() if name not in position)
-        factors = {
-            position[name]: factor
-            for name, factor in zip(inequality.names, inequality.factors, strict=True)
-            if name in position
-        }
+        factors = {name: f for name, f in zip(inequality.names, inequality.factors, strict=True) if name in position}
         if factors:
-            divisor = gcd(*factors.values())
-            yield {i: factor // divisor for i, factor in factors.items()}, most // divisor
+            step = gcd(*(factor * lines[name].step for name, factor in factors.items()))
+            yield {position[name]: factor for name, factor in factors.items()}, most // step * step
 
 
 def _between(box: Intervals, name: str, parts: Sequence[tuple[int, int]]) -> list[Intervals]:

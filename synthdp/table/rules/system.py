@@ -145,8 +145,17 @@ class System:
 
     def blamed_for(self, known: Collection[str]) -> Blame | None:
         """The checks because of which no row has values of just these columns; None if there is one."""
-        row = self.everything({name: np.array([name in known]) for name in self.columns}, {})
-        return self.blamed(row, self._middle, allowed_at_all(self.constraints, known))
+        return self.blamed(self._of(known), self._middle, allowed_at_all(self.constraints, known))
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a row of which nothing is missing."""
+        tables = allowed_at_all(self.constraints, self.columns)
+        return self.found(self._of(self.columns), self._middle, tables) is not None
+
+    def _of(self, known: Collection[str]) -> Intervals:
+        """All that a row can be that has values of just these columns."""
+        return self.everything({name: np.array([name in known]) for name in self.columns}, {})
 
     @property
     def _middle(self) -> Places:
@@ -176,8 +185,8 @@ class System:
     def _contradict(self, relations: Sequence[Relation]) -> bool:
         """Whether relations leave nothing whatever the bounds are."""
         names = list(self.columns)
-        anything = self.everything({name: np.ones(1, np.bool_) for name in names}, {})
-        rows = list(rows_of(System(self.columns, tuple(relations)).inequalities, names, anything))
+        inequalities = System(self.columns, tuple(relations)).inequalities
+        rows = list(rows_of(inequalities, names, self._of(names), self.lines))
         return point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
 
     def check_given(self, given: Numbers) -> None:

@@ -149,30 +149,27 @@ class OpenColumn:
             return low, high
         return _DATE_RANGES[-1]
 
-    def example(self, scale: int | None) -> Column:
-        """The column closed with findings that are made up, numbers up to ``10**scale`` if there is one.
+    @property
+    def is_scaled(self) -> bool:
+        """Whether bounds are open that could be any numbers."""
+        return self.type == "number" and "bounds" in self.open_parts
 
-        Raises `SchemaError` if it cannot be closed so.
-        """
-        if scale is None or self.type != "number" or "bounds" not in self.open_parts:
+    def example(self, scale: int) -> Column:
+        """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if they cannot."""
+        if not self.is_scaled:
             return self.template
-        low, high = (limit if abs(limit) < MAX_NUMBER else None for limit in self.widest_bounds)
-        limit = max(10.0**scale, *(10.0 * abs(each) for each in (low, high) if each is not None), 0.0)
-        decimals = MAX_DIGITS - scale if self.decimals is None else None
-        return self.closed(
-            minimum=-limit if low is None else low, maximum=limit if high is None else high, decimals=decimals
-        )
+        limit = max(10.0**scale, *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER), 0.0)
+        bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
+        return self.closed(**bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None)
 
     @property
     def widest_bounds(self) -> tuple[Any, Any]:
         """The lowest and the highest bound that can be found, as values; where bounds are open."""
+        if self.is_scaled:
+            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
         assert isinstance(self.template, BinnedColumn)
         low, high = bounds_of(self.template)
-        if self.type == "number":
-            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
-        if self.type == "year":
-            return max(low, FIRST_YEAR), min(high, LAST_YEAR)
-        return low, high
+        return (max(low, FIRST_YEAR), min(high, LAST_YEAR)) if self.type == "year" else (low, high)
 
     @property
     def limits(self) -> Mapping[str, Any]:

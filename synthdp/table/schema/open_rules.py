@@ -6,6 +6,7 @@ example is: no answer that was paid for can end a run.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +14,21 @@ from synthdp.errors import SchemaError
 from synthdp.table.columns.column import Column
 from synthdp.table.rules.checks import with_exact_decimals
 from synthdp.table.rules.learnt_bounds import reconciled
-from synthdp.table.rules.rules import is_check, names_in, parse_rules, relations_in, relations_of_check
+from synthdp.table.rules.rules import (
+    is_check,
+    names_in,
+    parse_rules,
+    parsed_rules,
+    relations_in,
+    relations_of_check,
+    system_of,
+)
 from synthdp.table.schema.open_column import OpenColumn
 
 Rules = Sequence[Mapping[str, Any]]
 Columns = Sequence[Column | OpenColumn]
 
-_SCALES = (None, 6, 3, 9, 12, 15, 0)
+SCALES = (6, 3, 9, 12, 15, 0)
 """Powers of 10 up to which examples of numbers reach: with 15 digits, the wider the bounds the fewer decimals."""
 
 
@@ -51,26 +60,26 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
     SchemaError
         If a rule does not fit the columns, or nothing that could be learnt leaves such a row.
     """
-    problem: SchemaError | None = None
-    for examples in _examples(columns):
+    examples = list(_examples(columns))
+    for example in examples:
         try:
-            exact = with_exact_decimals(examples, relations_in(rules, examples))
-            parse_rules(rules, exact, _limits(columns))
-        except SchemaError as error:
-            problem = problem or error
-        else:
-            return tuple(examples)
-    assert problem is not None
-    raise problem
+            exact = with_exact_decimals(example, relations_in(rules, example))
+            system = system_of(parsed_rules(rules, exact), exact)
+        except SchemaError:  # of a rule that does not fit the columns, or of decimals that do not fit these bounds
+            continue
+        if system is None or system.is_possible:
+            return tuple(example)
+    exact = with_exact_decimals(examples[0], relations_in(rules, examples[0]))
+    parse_rules(rules, exact, _limits(columns))
+    raise SchemaError("schema: constraints: no row was found that keeps to the rules; remove one of them")
 
 
 def _examples(columns: Columns) -> Iterator[list[Column]]:
     """The columns, open ones closed in several ways."""
-    for scale in _SCALES if _opened(columns) else _SCALES[:1]:
-        try:
+    yield [column.template if isinstance(column, OpenColumn) else column for column in columns]
+    for scale in SCALES if any(column.is_scaled for column in _opened(columns).values()) else ():
+        with suppress(SchemaError):  # a declared limit or number of decimals leaves no such bounds
             yield [column.example(scale) if isinstance(column, OpenColumn) else column for column in columns]
-        except SchemaError:  # a declared limit or number of decimals leaves no such bounds
-            continue
 
 
 def closed_columns(
@@ -83,11 +92,9 @@ def closed_columns(
     checked = {name for rule in rules for relation in relations_of_check(rule) for name in relation.factors}
     limits = {name: limits for name, limits in _limits(columns).items() if name in found}
     whole = [found.get(column.name, column) for column in example]
-    try:
+    with suppress(SchemaError):
         fitted = {column.name: column for column in reconciled(whole, rules, limits)}
         yield [fitted[column.name] if column.name in found else column for column in columns]
-    except SchemaError:
-        pass
     safe = {
         column.name: replace(column, required=found[column.name].required)
         for column in example
