@@ -19,7 +19,7 @@ import numpy as np
 
 from mechanisms import DATA_SETS, DELTA, FILES, loaded, mean_error
 from synthdp.cliques import all_k_way
-from synthdp.explain.expected_accuracy import expected_accuracy
+from synthdp.explain.planning.expected_accuracy import expected_accuracy
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
 from synthdp.table.records.codec import CodedTable

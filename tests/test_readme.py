@@ -9,7 +9,7 @@ from helpers.cli_runs import invoke
 from helpers.paths import ROOT
 
 import synthdp
-from synthdp.cli import arguments as command_line
+from synthdp.cli.arguments import command_line, exits
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
 from synthdp.workload import Workload
@@ -80,12 +80,12 @@ def test_every_option_and_exit_code_that_readme_names_exists():
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
     assert {option for option in named if option not in help_text} == set()
     codes = {
-        "done": command_line.DONE,
-        "failed": command_line.FAILED,
-        "wrong usage": command_line.USAGE,
-        "interrupted": command_line.INTERRUPTED,
+        "done": exits.DONE,
+        "failed": exits.FAILED,
+        "wrong usage": exits.USAGE,
+        "interrupted": exits.INTERRUPTED,
     }
-    for name, code in (codes | {"refused for privacy": command_line.REFUSED}).items():
+    for name, code in (codes | {"refused for privacy": exits.REFUSED}).items():
         assert f"{code} {name}" in text
 
 

@@ -11,7 +11,7 @@ from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.cli import commands
+from synthdp.cli.commands import run
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.workload import MAX_COLUMNS_FOR_TRIPLES, MAX_DEFAULT_CELLS, MIN_USE, Workload
@@ -398,7 +398,7 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
     def read(*_arguments, **_options):
         pytest.fail("records were read")
 
-    monkeypatch.setattr(commands, "held_rows", read)
+    monkeypatch.setattr(run, "held_rows", read)
     (place / "height.json").write_text('{"marginals": [{"columns": ["height"]}]}', encoding="utf-8")
     assert_wrong_usage(place, "--workload", text, message=message)
 
@@ -413,7 +413,7 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
     ],
 )
 def test_a_wrong_target_is_wrong_usage_before_the_table_is_read(workload, target, message, place, monkeypatch):
-    monkeypatch.setattr(commands, "held_rows", lambda *_arguments, **_options: pytest.fail("records were read"))
+    monkeypatch.setattr(run, "held_rows", lambda *_arguments, **_options: pytest.fail("records were read"))
     (place / "listed.json").write_text('{"marginals": [{"columns": ["age"]}]}', encoding="utf-8")
     (place / "own.json").write_text('{"k": 2, "target": "town"}', encoding="utf-8")
     assert_wrong_usage(place, *workload, "--target", target, message=message)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from synthdp.cli.arguments import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE, command_line_parser, say
+from synthdp.cli.arguments.command_line import command_line_parser
+from synthdp.cli.arguments.exits import DONE, FAILED, INTERRUPTED, REFUSED, TERMINATED, USAGE, say
 from synthdp.cli.signals import Terminated, interrupt_afterwards, terminable
 from synthdp.errors import ParameterError, PrivacyError, SynthdpError
 
@@ -44,7 +45,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             warnings.simplefilter("ignore")  # their texts may hold values
             with interrupt_afterwards():
                 module, _, name = options.handler.rpartition(".")
-                handler = getattr(import_module(f"synthdp.cli.{module or 'commands'}"), name)
+                handler = getattr(import_module(f"synthdp.cli.commands.{module}"), name)
             handler(options)
     except KeyboardInterrupt as error:
         return say("interrupted", TERMINATED if isinstance(error, Terminated) else INTERRUPTED, error)

@@ -1,20 +1,26 @@
 """Outputs of the command line: the table with its certificate, both or none, and never over an input."""
 
 import argparse
+import json
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import Any, BinaryIO
 
 import pandas as pd
 
 from synthdp.cli.signals import undisturbed_end
-from synthdp.errors import DataFileError, ParameterError
+from synthdp.errors import DataFileError, ParameterError, SchemaError
+from synthdp.inference.requests import most_rows
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.synthesis import Synthesis
+from synthdp.reporting import Report, logged
 from synthdp.table.files.csv_text import write_csv
 from synthdp.table.files.dialect import Dialect
 from synthdp.table.files.formats import STANDARD_STREAM, file_kind, is_text
 from synthdp.table.files.json_files import json_text
-from synthdp.table.files.tables import write_rows
+from synthdp.table.files.tables import check_kind, write_frame, write_rows
 from synthdp.table.files.writing import check_writable, write_atomically
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -77,3 +83,52 @@ def _place(path: str) -> str:
 def with_certificate(output: str) -> list[str]:
     """A table and the certificate beside it."""
     return [output, output + CERTIFICATE_ENDING]
+
+
+def check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
+    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
+    check_rows(options.rows, least=0, most=most_rows([2]))
+    if options.seed is not None and options.seed < 0:
+        raise ParameterError(f"--seed is {options.seed}; give 0 or more")
+    check_kind(options.output, options.rows)
+    outputs = [options.output] if options.output == STANDARD_STREAM else with_certificate(options.output)
+    for option, path in saved.items():
+        if path == STANDARD_STREAM:
+            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
+        outputs += [path] if path else []
+    check_distinct(outputs, inputs=inputs)
+    for output in outputs:
+        check_writable(output, force=options.force)
+
+
+def check_rows(rows: int | None, *, least: int, most: int) -> None:
+    """Refuse a number of rows that cannot be meant."""
+    if rows is not None and not least <= rows <= most:
+        raise ParameterError(f"--rows is {rows}; give {least} or more, and at most {most}")
+
+
+def write_sample(
+    synthesis: Synthesis,
+    options: argparse.Namespace,
+    status: Report,
+    *,
+    where: Any = None,
+    given: pd.DataFrame | None = None,
+) -> None:
+    """The synthetic table with its certificate beside it, or on stderr if the table goes to stdout."""
+    report = logged(status)
+    report("sampling", 0, 2)
+    if options.rows is None and given is None and not synthesis.knows_rows:
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows you want with --rows")
+    try:
+        frame = synthesis.sample(
+            options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
+        )
+    except SchemaError as error:  # only conditions and given records can be at fault
+        raise ParameterError(str(error)) from None
+    report("writing", 1, 2)
+    if options.output == STANDARD_STREAM:
+        write_frame(frame, STANDARD_STREAM, force=options.force, dialect=synthesis.schema.dialect)
+        sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
+    else:
+        write_both(frame, synthesis.certificate, options, synthesis.schema.dialect)

@@ -9,7 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import final
 
-from synthdp.cli.signals import PAID_FOR, undisturbed_end
+from synthdp.cli.arguments.exits import PAID_FOR
+from synthdp.cli.signals import undisturbed_end
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM

@@ -8,9 +8,6 @@ from time import monotonic
 from types import FrameType
 from typing import Any, final
 
-PAID_FOR = "what was paid for "
-"""How a note on an error begins that says where the measurements of a failed run are."""
-
 _BURST_SECONDS = 2.0
 """A SIGTERM that comes so soon after another belongs to it: ``timeout`` and schedulers send several."""
 

@@ -16,9 +16,9 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
-from synthdp.release.certificate import fit_cautions, fit_facts
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
+from synthdp.release.stating.certificate import fit_cautions, fit_facts
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.date_parts import PartColumn

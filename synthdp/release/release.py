@@ -24,7 +24,11 @@ from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.certificate import (
+from synthdp.release.forgetting import forgetful
+from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.registry import as_engine, as_mechanism
+from synthdp.release.settings import DOMAIN_SHARE, as_adjacency, as_schema, checked_share, settled_accounting
+from synthdp.release.stating.certificate import (
     count_cautions,
     fit_cautions,
     fit_facts,
@@ -32,10 +36,6 @@ from synthdp.release.certificate import (
     privacy_certificate,
     unfinished_facts,
 )
-from synthdp.release.forgetting import forgetful
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.registry import as_engine, as_mechanism
-from synthdp.release.settings import DOMAIN_SHARE, as_adjacency, as_schema, checked_share, settled_accounting
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, log, logged, silent
 from synthdp.selection.mechanism import Mechanism

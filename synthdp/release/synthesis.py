@@ -12,10 +12,10 @@ from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
-from synthdp.release import archive
-from synthdp.release.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.registry import engine_named
+from synthdp.release.saving import archive
+from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.structure import structure_graph
 from synthdp.table.frames.form import PLAIN_FORM, TableForm
 from synthdp.table.schema.schema import Schema

@@ -21,13 +21,15 @@ from helpers.paths import DATA
 from synthdp.mechanisms import mst
 
 import synthdp
-from synthdp.cli import commands, outputs, rescue
 from synthdp.cli import main as cli
-from synthdp.cli.commands import STOPPED
+from synthdp.cli import outputs, rescue
+from synthdp.cli.commands import run
+from synthdp.cli.commands.sample import STOPPED
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import archive, release, synthesis
-from synthdp.release.certificate import UNKNOWN_ROWS
+from synthdp.release import release, synthesis
 from synthdp.release.drawing import draw
+from synthdp.release.saving import archive
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.table.files import writing
 
 CENSUS = DATA
@@ -65,9 +67,9 @@ def assert_rescued(place, outcome, charged, *, folder=None):
 BEFORE_PAYING = {
     "parsing arguments": ("synthdp.cli.main.command_line_parser", 0),
     "loading code": ("synthdp.cli.main.import_module", 0),
-    "checking outputs": ("synthdp.cli.commands.check_writable", 1),
-    "reading the schema": ("synthdp.cli.commands.load_json", 0),
-    "opening the table": ("synthdp.cli.commands.open_table", 0),
+    "checking outputs": ("synthdp.cli.outputs.check_writable", 1),
+    "reading the schema": ("synthdp.cli.commands.run.load_json", 0),
+    "opening the table": ("synthdp.cli.commands.run.open_table", 0),
     "converting the budget": ("synthdp.privacy.accounting.zcdp_rho", 0),
     "reading": ("synthdp.table.files.csv_file.checked_block", 0),
     "encoding": ("synthdp.table.records.held_table.encode", 0),
@@ -229,7 +231,7 @@ def test_signals_wait_while_modules_load(number, place, monkeypatch):
 
     monkeypatch.setattr(cli, "import_module", interrupted)
     assert_one_line(invoke(*run_arguments()), 128 + number)
-    assert (seen, names_in(place)) == (["synthdp.cli.commands"], INPUTS)
+    assert (seen, names_in(place)) == (["synthdp.cli.commands.run"], INPUTS)
 
 
 def handlers_within(monkeypatch):
@@ -360,7 +362,7 @@ def test_a_signal_ends_a_real_run_in_one_line(number, code, delay, tmp_path):
 
 
 _STOPS_WRITING = """
-import sys, time, synthdp.cli.commands, synthdp.cli.main, synthdp.cli.outputs
+import sys, time, synthdp.cli.commands.run, synthdp.cli.main, synthdp.cli.outputs
 def write_rows(*_):
     print("writing", flush=True)
     time.sleep(60)
@@ -451,7 +453,7 @@ def unforeseen():
 
 
 PLACES = {
-    "reading": ((commands, "held_rows"), False),
+    "reading": ((run, "held_rows"), False),
     "fitting": ((mst, "estimate_refined"), True),
     "decoding": ((draw, "decode"), True),
 }
@@ -474,7 +476,7 @@ def test_the_text_of_an_unforeseen_error_is_not_shown(target, is_paid, place, ch
 
 def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypatch):
     monkeypatch.setenv("SYNTHDP_DEBUG", "1")
-    monkeypatch.setattr(commands, "held_rows", failing(None, unforeseen()))
+    monkeypatch.setattr(run, "held_rows", failing(None, unforeseen()))
     with pytest.raises(RuntimeError, match=CANARY):
         invoke(*run_arguments())
     assert names_in(place) == INPUTS

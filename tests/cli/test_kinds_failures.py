@@ -13,8 +13,9 @@ from helpers.failing_runs import failing, full
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
-from synthdp.cli import commands, outputs
-from synthdp.cli.commands import STOPPED
+from synthdp.cli import outputs
+from synthdp.cli.commands import run
+from synthdp.cli.commands.sample import STOPPED
 from synthdp.errors import SchemaError
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
@@ -63,8 +64,8 @@ def assert_learnt(outcome, path, charged, *, n_open):
 
 
 BEFORE_PAYING = {
-    "reading the kinds": ((commands, "load_json"), 0),
-    "reading": ((commands, "held_rows"), 0),
+    "reading the kinds": ((run, "load_json"), 0),
+    "reading": ((run, "held_rows"), 0),
     "before the first question": ((PrivateValues, "frequent"), 0),
     "paying": ((PrivacyLedger, "charge"), 0),
 }

@@ -31,7 +31,7 @@ from helpers.cli_runs import (
 
 import synthdp
 from synthdp.release import registry
-from synthdp.release.certificate import UNKNOWN_ROWS
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.selection.mechanism import Mechanism
 from synthdp.version import __version__
 
@@ -447,7 +447,7 @@ def test_a_new_name_in_a_registry_is_in_the_help_and_in_the_error(monkeypatch):
 
 @pytest.mark.parametrize("statement", ["import synthdp", "from synthdp.cli.main import run; run(['--help'])"])
 def test_help_and_import_load_nothing_heavy(statement):
-    heavy = "{'numpy', 'pandas', 'scipy', 'networkx', 'pyarrow', 'synthdp.cli.commands', 'synthdp.release.synthesis'}"
+    heavy = "{'numpy', 'pandas', 'scipy', 'networkx', 'pyarrow', 'synthdp.cli.outputs', 'synthdp.release.synthesis'}"
     script = f"import sys\ntry:\n    {statement}\nfinally:\n    print('heavy:', sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "heavy: []"

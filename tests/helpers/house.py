@@ -25,7 +25,9 @@ ROOMS = {
     "table": (("files", "columns"), ("frames", "generated", "rules"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
-    "release": (("drawing",), ("",)),
+    "release": (("drawing", "saving", "stating"), ("",)),
+    "explain": (("",), ("planning",)),
+    "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
         ("engines",),

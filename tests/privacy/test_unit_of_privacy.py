@@ -23,7 +23,7 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import MAX_ROWS, Adjacency, PrivacyUnit
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
-from synthdp.release.certificate import NOT_COVERED, privacy_certificate
+from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 CELLS = list(product(range(3), range(2)))

@@ -137,7 +137,7 @@ def test_dependence_is_symmetric_within_bounds_and_nought_where_there_is_none(co
 def test_what_is_heavy_is_loaded_only_when_it_is_used(heavy):
     """networkx for a graph, scipy where records are moved; neither by the default recipe's engine."""
     script = (
-        "import sys, synthdp.release.release, synthdp.cli.commands, synthdp.inference.engines.auto\n"
+        "import sys, synthdp.release.release, synthdp.cli.commands.run, synthdp.inference.engines.auto\n"
         f"sys.exit({heavy!r} in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-P", "-c", script], check=False).returncode == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import synthdp
 from synthdp.errors import SchemaError
-from synthdp.explain.schema_findings import schema_findings
+from synthdp.explain.planning.schema_findings import schema_findings
 from synthdp.table.columns.bin_shape import Shape
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.numeric import IntegerColumn

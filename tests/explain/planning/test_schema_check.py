@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import synthdp
-from synthdp.cli import commands
+from synthdp.cli.commands import run
 from synthdp.domain import Domain
-from synthdp.explain.expected_noise import expected_noise
-from synthdp.explain.schema_findings import schema_findings
+from synthdp.explain.planning.expected_noise import expected_noise
+from synthdp.explain.planning.schema_findings import schema_findings
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.privacy.accounting import gdp_rho
 from synthdp.privacy.ledger import PrivacyLedger
@@ -308,7 +308,7 @@ def test_nothing_but_the_schema_is_opened_and_nothing_written_or_paid_for(place,
         pytest.fail("the records, or the ledger that pays for them, were touched")
 
     for name in ("open_table", "held_rows"):
-        monkeypatch.setattr(commands, name, refuse)
+        monkeypatch.setattr(run, name, refuse)
     monkeypatch.setattr(PrivacyLedger, "charge", refuse)
     arguments = ("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "900")
     before = check(*arguments)  # loads modules

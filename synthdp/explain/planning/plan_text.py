@@ -5,13 +5,13 @@ from dataclasses import asdict
 from math import log10
 from typing import Any
 
-from synthdp.explain.expected_accuracy import GUESSED_LEVELS
 from synthdp.explain.listing import table
 from synthdp.explain.meaning import FALSE_POSITIVES
-from synthdp.explain.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
+from synthdp.explain.planning.expected_accuracy import GUESSED_LEVELS
+from synthdp.explain.planning.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
 from synthdp.inference.graphical.possible_rows import check_possible
-from synthdp.release.certificate import LARGE_EPSILON, advised_delta
 from synthdp.release.settings import DOMAIN_SHARE, checked_share
+from synthdp.release.stating.certificate import LARGE_EPSILON, advised_delta
 from synthdp.table.schema.public_files import load_public
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -63,7 +63,7 @@ def describe_plan(
     want
         What is wanted, such as ``"pairs within 2 %"``: the epsilon that it needs is looked for.
     unit, max_rows_per_unit, domain_share
-        As in `synthdp.explain.schema_check.describe_check`.
+        As in `synthdp.explain.planning.schema_check.describe_check`.
     block
         What bars are made of, one character.
 

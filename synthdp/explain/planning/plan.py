@@ -10,9 +10,9 @@ from math import ceil, floor, log10, sqrt
 from typing import Literal, cast, final
 
 from synthdp.errors import ParameterError
-from synthdp.explain.expected_accuracy import Accuracy, expected_accuracy, expected_domain
-from synthdp.explain.expected_noise import expected_ledger, expected_questions, model_budget
 from synthdp.explain.meaning import best_true_positives
+from synthdp.explain.planning.expected_accuracy import Accuracy, expected_accuracy, expected_domain
+from synthdp.explain.planning.expected_noise import expected_ledger, expected_questions, model_budget
 from synthdp.table.schema.open_schema import OpenSchema
 
 MOST_EPSILON, LEAST_EPSILON = 100.0, 1e-3

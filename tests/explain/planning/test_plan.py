@@ -14,13 +14,13 @@ from oracles.privacy import Seeded
 from synthdp.cliques import all_k_way
 from synthdp.domain import Domain
 from synthdp.evaluation.marginal_error import total_variation
-from synthdp.explain.expected_accuracy import GUESSED_LEVELS, MAX_COLUMNS, expected_accuracy, expected_domain
-from synthdp.explain.plan import Plan, Want
+from synthdp.explain.planning.expected_accuracy import GUESSED_LEVELS, MAX_COLUMNS, expected_accuracy, expected_domain
+from synthdp.explain.planning.plan import Plan, Want
 from synthdp.privacy.accounting import gdp_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.release.certificate import advised_delta
 from synthdp.release.release import Release
+from synthdp.release.stating.certificate import advised_delta
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.loading import read_coded
@@ -236,7 +236,7 @@ def test_nothing_is_opened_or_paid_for(monkeypatch):
     def refuse(*_arguments, **_options):
         pytest.fail("the records, or the ledger that pays for them, were touched")
 
-    monkeypatch.setattr("synthdp.cli.commands.open_table", refuse)
+    monkeypatch.setattr("synthdp.cli.commands.run.open_table", refuse)
     monkeypatch.setattr(PrivacyLedger, "charge", refuse)
     assert "epsilon" in plan("schema.json", "--rows", "900")
 

@@ -19,7 +19,7 @@ from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.certificate import NOT_COVERED, privacy_certificate
+from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
 
 MODULES = [importlib.import_module(f"synthdp.privacy.{m.name}") for m in pkgutil.iter_modules(synthdp.privacy.__path__)]
 

@@ -4,9 +4,10 @@ import argparse
 import sys
 from typing import Any
 
-from synthdp.cli.commands import check_rows, print_text
-from synthdp.explain.plan_text import describe_plan
-from synthdp.explain.schema_check import describe_check
+from synthdp.cli.announcing import print_text
+from synthdp.cli.outputs import check_rows
+from synthdp.explain.planning.plan_text import describe_plan
+from synthdp.explain.planning.schema_check import describe_check
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.table.files.json_files import json_text
 

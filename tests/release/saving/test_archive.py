@@ -13,9 +13,9 @@ from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke
 
 import synthdp
 from synthdp.errors import DataFileError
-from synthdp.release import archive
 from synthdp.release.registry import mechanism_named
 from synthdp.release.release import Release
+from synthdp.release.saving import archive
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.records.codec import encode
 from synthdp.table.records.coded_source import CodedSource

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from synthdp.derivation.questions import Question
-from synthdp.explain.expected_noise import NOISE_HEADER, ExpectedNoise, noise_cells, pair_text, questions_table
 from synthdp.explain.listing import shortened_table
+from synthdp.explain.planning.expected_noise import NOISE_HEADER, ExpectedNoise, noise_cells, pair_text, questions_table
 from synthdp.table.schema.open_schema import OpenSchema
 
 WIDTH, LINES = 100, 24

@@ -8,8 +8,8 @@ from oracles.privacy import Seeded
 import synthdp
 from synthdp.errors import ParameterError
 from synthdp.measurement import CLEAR_TOTAL, LinearMeasurement, clear_total, estimate_total
-from synthdp.release.certificate import UNKNOWN_ROWS, cautions
 from synthdp.release.release import Release
+from synthdp.release.stating.certificate import UNKNOWN_ROWS, cautions
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from synthdp.derivation.questions import Question
 from synthdp.errors import ParameterError
-from synthdp.explain.expected_noise import (
+from synthdp.explain.planning.expected_noise import (
     ABOUT_LEARNING,
     ABOUT_MODEL,
     ABOUT_UNIT,
@@ -20,14 +20,14 @@ from synthdp.explain.expected_noise import (
     noise_text,
     questions_text,
 )
-from synthdp.explain.schema_findings import (
+from synthdp.explain.planning.schema_findings import (
     finding_facts,
     finding_lines,
     question_findings,
     schema_findings,
     warnings_first,
 )
-from synthdp.explain.screen import worst_findings, worst_noise, wrapped
+from synthdp.explain.planning.screen import worst_findings, worst_noise, wrapped
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit

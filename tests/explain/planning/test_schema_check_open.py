@@ -9,15 +9,15 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
 import synthdp
-from synthdp.cli import commands
+from synthdp.cli.commands import run
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.budgets import column_budgets
 from synthdp.derivation.cells.significance import ASTRONOMIC, occupied_cells
 from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import missing_found
 from synthdp.domain import Domain
-from synthdp.explain.expected_noise import expected_ledger, expected_noise, expected_questions, model_budget
-from synthdp.explain.schema_findings import MIN_ROWS_A_RECORD, question_findings, schema_findings
+from synthdp.explain.planning.expected_noise import expected_ledger, expected_noise, expected_questions, model_budget
+from synthdp.explain.planning.schema_findings import MIN_ROWS_A_RECORD, question_findings, schema_findings
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.schema.open_schema import OpenSchema
@@ -269,7 +269,7 @@ def test_nothing_is_opened_or_paid_for(place, monkeypatch):
         pytest.fail("the records, or the ledger that pays for them, were touched")
 
     for name in ("open_table", "held_rows"):
-        monkeypatch.setattr(commands, name, refuse)
+        monkeypatch.setattr(run, name, refuse)
     monkeypatch.setattr(PrivacyLedger, "charge", refuse)
     assert check(save(place, KINDS), *BUDGET, "--rows", "900").code == 0
 

@@ -1,0 +1,46 @@
+"""What a command says of what it did, on standard output or standard error."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+
+from synthdp.cli.outputs import with_certificate
+from synthdp.errors import DataFileError
+from synthdp.release.synthesis import Synthesis
+from synthdp.table.files.formats import STANDARD_STREAM
+from synthdp.table.files.writing import reason
+
+
+def print_text(text: str) -> None:
+    """Write to standard output and notice if that fails."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataFileError(f"standard output: it cannot be written: {reason(error)}; write it elsewhere") from None
+
+
+def announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
+    """Say what was written, as JSON if asked for; of a table on stdout the certificate on stderr tells."""
+    certificate = synthesis.certificate
+    files = [] if options.output == STANDARD_STREAM else with_certificate(options.output)
+    if options.json:
+        said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
+        result = {"output": options.output, "certificate": files[1] if files else None}
+        result |= {name: certificate[name] for name in said} | {"cautions": certificate.get("cautions", [])}
+        stream = sys.stdout if files else sys.stderr
+        stream.write(json.dumps(result) + "\n")
+    elif files:
+        sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
+
+
+def caution(found: Iterable[str], options: argparse.Namespace) -> None:
+    """Say what was found out that the user should know, a line each, on a terminal or not.
+
+    Where JSON is printed, or the certificate itself, the cautions are in it.
+    """
+    for caution in () if options.json or options.output == STANDARD_STREAM else found:
+        sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")

@@ -1,0 +1,1 @@
+"""What the command line understands: commands, options, exit codes. Nothing heavy is imported here."""

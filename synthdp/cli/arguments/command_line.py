@@ -1,0 +1,43 @@
+"""All commands of the command line."""
+
+import argparse
+
+from synthdp.cli.arguments.parsing import Parser
+from synthdp.cli.arguments.releases import add_run, add_sample, add_show
+from synthdp.cli.arguments.schemas import add_plan, add_schema
+from synthdp.version import __version__
+
+EXAMPLES = """examples:
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
+  synthdp run excel.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --dialect excel-semicolon
+  synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
+  synthdp sample people.synthdp -o more.csv --rows 1e6
+  synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
+  synthdp show synthetic.csv.privacy.json
+  synthdp schema draft people.csv -o schema.json
+  synthdp schema draft people.csv --kinds -o kinds.json
+  synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
+  synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
+
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
+143 terminated (SIGTERM)"""
+
+
+def command_line_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; a namespace's ``handler`` names the function, in a file of `synthdp.cli.commands`."""
+    parser = Parser(
+        prog="synthdp",
+        description="A sensitive table in, a synthetic table out, under differential privacy.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"synthdp {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_run(commands)
+    add_sample(commands)
+    add_show(commands)
+    add_schema(commands)
+    add_plan(commands)
+    return parser

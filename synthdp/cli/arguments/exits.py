@@ -1,0 +1,20 @@
+"""How the command line ends: exit codes, and the line that says why."""
+
+import sys
+
+DONE, FAILED, USAGE, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+"""Exit codes: 2 is that of `argparse`, 130 and 143 are what shells make of SIGINT and SIGTERM (128 and the number)."""
+
+PAID_FOR = "what was paid for "
+"""How a note on an error begins that says where the measurements of a failed run are."""
+
+
+def say(message: str, code: int, error: BaseException | None = None) -> int:
+    """Write one line: the message, and what was noted on the error about paid-for measurements.
+
+    Notes that others put there are left out: they may hold data.
+    """
+    notes = [note for note in getattr(error, "__notes__", ()) if note.startswith(PAID_FOR)]
+    line = " ".join("; ".join([message, *notes]).splitlines())
+    sys.stderr.write(f"synthdp: {line}\n")
+    return code

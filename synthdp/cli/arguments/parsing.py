@@ -1,0 +1,70 @@
+"""How words become options: the parser of each command."""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from difflib import get_close_matches
+from itertools import takewhile
+from typing import NoReturn, TypeAlias
+
+from synthdp.cli.arguments.exits import USAGE, say
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and of options that it does not know which ones may be meant.
+
+    Options are not abbreviated: what is short for one today may be short for two tomorrow.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Say in one line what is wrong, and end."""
+        self.exit(say(f"{message} (see {self.prog} --help)", USAGE))
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse unknown options before argparse misses the required ones that they were meant to be."""
+        words = sys.argv[1:] if args is None else list(args)
+        own = takewhile(lambda word: word != "--" if self._subparsers is None else word.startswith("-"), words)
+        for word in own:
+            name = word.partition("=")[0]
+            is_long = re.fullmatch(r"--[^\s=]+", name) is not None and name not in self._option_string_actions
+            if is_long or (not name.startswith("--") and f"-{name}" in self._option_string_actions):
+                self._refuse_option(name)
+        return super().parse_known_args(words, namespace)
+
+    def _refuse_option(self, name: str) -> NoReturn:
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        wanted = f"--{name.lstrip('-')}"
+        meant = [option for option in known if option.startswith(wanted)] or get_close_matches(wanted, known, n=1)
+        self.error(f"unknown option {name}" + (f"; did you mean {' or '.join(meant)}?" if meant else ""))
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+"""Where a command is added to."""
+
+
+def command(commands: Commands, name: str, about: str) -> Parser:
+    """The parser of a new command."""
+    return commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+
+
+def whole_number(text: str) -> int:
+    """A whole number as people write it.
+
+    >>> whole_number("1e6"), whole_number("1_000_000"), whole_number("2.5e1")
+    (1000000, 1000000, 25)
+    """
+    if re.fullmatch(r"[+-]?\d+(_\d+)*(\.\d*)?(e\+?\d{1,2})?", text.strip(), re.ASCII | re.IGNORECASE):
+        number = Decimal(text)
+        if number == int(number):
+            return int(number)
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number; write it as 1000000, 1_000_000 or 1e6")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in order, for a help text."""
+    *most, last = sorted(names)
+    return f"{', '.join(most)} or {last}"

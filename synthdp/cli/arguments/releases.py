@@ -1,0 +1,85 @@
+"""``synthdp run``, ``sample`` and ``show``."""
+
+import argparse
+
+from synthdp.cli.arguments.parsing import Commands, command, listed
+from synthdp.cli.arguments.shared import FILES, add_output, add_schemas, add_unit_and_share
+from synthdp.release.registry import ENGINES, MECHANISMS
+
+
+def add_run(commands: Commands) -> None:
+    """Add ``synthdp run``."""
+    parser = command(commands, "run", "turn a sensitive table into a synthetic one")
+    parser.set_defaults(handler="run.run_command")
+    parser.add_argument("input", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
+    add_schemas(parser)
+    parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
+    parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
+    parser.add_argument(
+        "--mechanism",
+        default="auto",
+        metavar="NAME",
+        help=f"recipe: {listed(MECHANISMS)}; default: auto; see docs/recipes.md",
+    )
+    parser.add_argument(
+        "--workload",
+        metavar="WHAT",
+        help="marginals to get right: 2-way, 3-way or a JSON file; default: 3-way, or 2-way for many columns",
+    )
+    parser.add_argument(
+        "--target",
+        metavar="COLUMN",
+        help="column to predict: only the marginals of the workload that hold it; see docs/workload.md",
+    )
+    parser.add_argument(
+        "--engine",
+        metavar="NAME",
+        help=f"{listed(ENGINES)}; default: what the recipe is meant for; see docs/engines.md",
+    )
+    parser.add_argument(
+        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+    )
+    parser.add_argument(
+        "--accounting",
+        metavar="NAME",
+        help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
+    )
+    add_unit_and_share(parser)
+    _add_saving(parser)
+    add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_saving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
+    parser.add_argument(
+        "--save-schema",
+        metavar="FILE",
+        help="also save the complete schema that was used, with all that was learnt; that is paid for: later "
+        "releases with -s FILE learn nothing again",
+    )
+
+
+def add_sample(commands: Commands) -> None:
+    """Add ``synthdp sample``."""
+    parser = command(commands, "sample", "draw more rows from a saved model; opens no private data")
+    parser.set_defaults(handler="sample.sample_command")
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    parser.add_argument(
+        "--where",
+        metavar="JSON",
+        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/schema.md",
+    )
+    parser.add_argument(
+        "--given",
+        metavar="FILE",
+        help="complete these records, a table with some of the columns (not sensitive: it is used as it is)",
+    )
+    add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def add_show(commands: Commands) -> None:
+    """Add ``synthdp show``."""
+    parser = command(commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file")
+    parser.set_defaults(handler="show.show_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print what the file says as JSON")

@@ -1,0 +1,64 @@
+"""Options that several commands share."""
+
+import argparse
+
+from synthdp.cli.arguments.dialects import add_dialect
+from synthdp.cli.arguments.parsing import whole_number
+
+FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
+"""Endings of tables, as help texts name them."""
+
+
+def add_schemas(parser: argparse.ArgumentParser) -> None:
+    """Add the schema, or the kinds of columns."""
+    known = parser.add_mutually_exclusive_group(required=True)
+    known.add_argument(
+        "-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt, ids are generated"
+    )
+    known.add_argument(
+        "--kinds",
+        metavar="FILE",
+        help="kinds of columns only, such as integer, id or ignore (JSON); all else is learnt",
+    )
+
+
+def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
+    """Add whose rows are protected together, and what learning a domain may cost."""
+    parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart: protect persons, not rows")
+    parser.add_argument(
+        "--max-rows-per-unit",
+        type=whole_number,
+        metavar="K",
+        help="most rows of a person that are used; needed with --unit",
+    )
+    parser.add_argument(
+        "--domain-share",
+        type=float,
+        metavar="SHARE",
+        help="share of the budget for what is learnt, above 0 and at most 0.95; default: 0.25",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
+    """Add where a table is written and how; ``rows`` is the help text of that option."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help=f"{FILES}, or - for CSV to stdout (certificate to stderr)",
+    )
+    parser.add_argument("--rows", type=whole_number, metavar="N", help=rows)
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="N", help="make the drawing of rows repeatable (never the noise)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    add_dialect(parser)
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="log to stderr what is going on and what is charged, public facts only; -vv: every step",
+    )

@@ -1,0 +1,1 @@
+"""What the commands do, a file each; see `synthdp.cli.arguments` for their options."""

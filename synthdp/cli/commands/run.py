@@ -1,0 +1,94 @@
+"""``synthdp run``: from a sensitive table to a synthetic one."""
+
+import argparse
+import sys
+from logging import INFO
+from typing import Any
+
+from synthdp.cli.announcing import announce, caution
+from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import (
+    check_outputs,
+    check_rows,
+    check_texts,
+    write_sample,
+)
+from synthdp.cli.rescue import rescuing
+from synthdp.inference.requests import most_rows
+from synthdp.release.forgetting import forgetful
+from synthdp.release.release import Release
+from synthdp.release.settings import DOMAIN_SHARE, checked_rows
+from synthdp.reporting import log
+from synthdp.table.files.json_files import load_json, write_json
+from synthdp.table.files.tables import open_table
+from synthdp.table.records.loading import held_rows
+from synthdp.table.schema.kinds import schema_of_kinds
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.public_files import schema_in
+from synthdp.table.schema.schema import Schema
+
+
+@forgetful
+def run_command(options: argparse.Namespace) -> None:
+    """``synthdp run``: everything public is checked before the records are read or paid for."""
+    saved = {"--save": options.save, "--save-schema": options.save_schema}
+    check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
+    of_kinds = options.kinds is not None
+    public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
+    schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options))
+    check_texts(schema, options.output)
+    unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
+    with (
+        progress_on(sys.stderr, verbosity=options.verbose) as status,
+        open_table(options.input, schema.dialect) as table,
+    ):
+        schema = schema.reordered(table.names, unit=unit)
+        # What its columns can take is not all known yet; a byte for each is the least.
+        check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
+        release = _release(schema, options, max_rows)
+        log(INFO, "reading")  # and not how far: steps are as many as the records make them
+        rows = held_rows(
+            table,
+            schema,
+            unit=unit,
+            max_rows=max_rows,
+            progress=lambda share: status("reading", round(100 * share), 100),
+        )
+        with rescuing(options.output) as paid:
+            synthesis = release.of(rows, report=status, rescue=paid.keep)
+            paid.keep(synthesis)
+            del rows
+            if options.save:
+                synthesis.save(options.save, force=options.force)
+                paid.path = options.save
+            if options.save_schema:
+                write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
+            write_sample(synthesis, options, status)
+    announce(synthesis, options)
+    caution(synthesis.certificate["cautions"], options)
+
+
+def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:
+    """A complete schema that reads the same tables: it ignores the same columns."""
+    content = learnt.to_dict()
+    ignored = {"ignore": list(declared.ignored)} if declared.ignored else {}
+    return content | ({"synthdp": content.get("synthdp", {}) | ignored} if ignored else {})
+
+
+def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> Release:
+    """The run that the options ask for; refuses what does not fit together."""
+    return Release(
+        schema=schema,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        mechanism=options.mechanism,
+        workload=options.workload,
+        target=options.target,
+        engine=options.engine,
+        adjacency=options.adjacency,
+        accounting=options.accounting,
+        unit=options.unit,
+        max_rows_per_unit=max_rows,
+        domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+    )

@@ -1,0 +1,70 @@
+"""``synthdp sample``: rows from a saved model."""
+
+import argparse
+import sys
+from typing import Any
+
+import pandas as pd
+
+from synthdp.cli.announcing import announce, caution
+from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import (
+    check_outputs,
+    write_sample,
+)
+from synthdp.errors import ParameterError, SchemaError
+from synthdp.release.stating.certificate import fit_cautions
+from synthdp.release.synthesis import load
+from synthdp.table.files.dialect import Dialect
+from synthdp.table.files.json_files import load_json, parse_json
+from synthdp.table.files.tables import open_table
+from synthdp.table.rules.conditions import CONDITIONS
+
+STOPPED = "the run was stopped before its end; the rows follow what it had measured until then"
+"""What is said of rows from a model that was rescued."""
+
+
+def sample_command(options: argparse.Namespace) -> None:
+    """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
+    asked = [path for path in (options.given, _file_of(options.where)) if path]
+    check_outputs(options, inputs=(options.model, *asked), saved={})
+    if options.given and options.rows is not None:
+        raise ParameterError("--given: each of its rows is completed once; leave out --rows")
+    where, dialect = _conditions(options.where), given_dialect(options)
+    synthesis = load(options.model)
+    synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
+    given = _given(options.given, synthesis.schema.dialect)
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+        write_sample(synthesis, options, status, where=where, given=given)
+    announce(synthesis, options)
+    stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
+    caution([*stopped, *fit_cautions(synthesis.fitted)], options)
+
+
+def _file_of(where: str | None) -> str | None:
+    """The file that conditions are in, if they are in one."""
+    return where[1:] if where and where.startswith("@") else None
+
+
+def _conditions(where: str | None) -> Any:
+    """The conditions that ``--where`` says, or the file that it names."""
+    if where is None:
+        return None
+    try:
+        path = _file_of(where)
+        found = parse_json(where, "--where") if path is None else load_json(path, "--where")
+    except SchemaError as error:
+        raise ParameterError(str(error)) from None
+    if not isinstance(found, dict):
+        raise ParameterError(f"--where is no JSON object; write conditions as {CONDITIONS}")
+    return found
+
+
+def _given(path: str | None, dialect: Dialect) -> pd.DataFrame | None:
+    """The records of ``--given``."""
+    if path is None:
+        return None
+    with open_table(path, dialect) as table:
+        empty = pd.DataFrame(columns=pd.Index(table.names, dtype=object), dtype=object)
+        return pd.concat([*table.chunks()] or [empty], ignore_index=True)

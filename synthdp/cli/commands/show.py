@@ -1,0 +1,13 @@
+"""``synthdp show``: what a file says."""
+
+import argparse
+
+from synthdp.cli.announcing import print_text
+from synthdp.explain.describe import describe
+from synthdp.table.files.json_files import json_text
+
+
+def show_command(options: argparse.Namespace) -> None:
+    """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
+    content, text = describe(options.file)
+    print_text(json_text(content) if options.json else text + "\n")

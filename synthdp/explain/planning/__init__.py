@@ -1,0 +1,1 @@
+"""What to expect before a run: of a schema, of noise, of a budget."""
