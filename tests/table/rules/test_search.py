@@ -4,6 +4,7 @@ import itertools
 import operator
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from synthdp.errors import SchemaError
 from synthdp.table.columns.numeric import IntegerColumn
 from synthdp.table.rules.expressions import relations_of
+from synthdp.table.rules.search import rows_of
 from synthdp.table.rules.simplex import point_between
 from synthdp.table.rules.system import System
 from synthdp.table.schema.schema import Schema
@@ -173,3 +175,28 @@ def test_large_numbers_are_held_against_each_other_exactly():
     for checks, is_possible in ((["a = b", "a < b + 1"], True), (["a = 3 * b", f"a > {limit - 2}"], False)):
         system = System(columns, tuple(relation for check in checks for relation in relations_of(check)))
         assert system.is_possible == is_possible, checks
+
+
+def test_rules_that_share_a_column_without_checks_count_together():
+    bounds = {"minimum": 0, "maximum": 3, "required": True}
+    fields = [{"name": name, "type": "integer", "constraints": bounds} for name in "ab"]
+    fields.append({"name": "s", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}})
+    rules = [{"forbid": {"s": ["x"], "a": [0, 1]}}, {"forbid": {"s": ["y"], "a": [0]}}, {"check": "a < b"}]
+    assert Schema.from_dict({"fields": fields, "synthdp": {"constraints": rules}}).checks.is_possible
+    rules[1] = {"forbid": {"s": ["y"], "a": [0, 1]}}
+    rules[2] = {"check": "a < b - 1"}
+    with pytest.raises(SchemaError, match="no row that keeps to the other rules keeps to it"):
+        Schema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
+
+
+def test_days_are_compared_by_days():
+    """By seconds the search would walk from day to day through centuries."""
+    limits = {"minimum": "0001-01-01", "maximum": "9999-12-31", "required": True}
+    fields = [{"name": name, "type": "date", "constraints": limits} for name in "abc"]
+    (a_b, b_c, c_a) = ({"check": check} for check in ("a < b", "b < c", "c <= a"))
+    system = Schema.from_dict({"fields": fields, "synthdp": {"constraints": [a_b, b_c]}}).checks
+    row = system.everything({name: np.ones(1, np.bool_) for name in "abc"}, {})
+    rows = list(rows_of(system.inequalities, list("abc"), row, system.lines))
+    assert [most for _, most in rows] == [-86_400, -86_400]
+    with pytest.raises(SchemaError, match="contradict each other"):
+        Schema.from_dict({"fields": fields, "synthdp": {"constraints": [a_b, b_c, c_a]}})
