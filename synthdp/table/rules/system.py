@@ -189,20 +189,25 @@ class System:
         rows = list(rows_of(inequalities, names, self._of(names), self.lines))
         return point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
 
-    def check_given(self, given: Numbers) -> None:
+    def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
         """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.
 
-        ``given`` are values of some of the columns, at least one, as `read_numbers` gives them. What only a search
-        shows is told when rows are drawn.
+        What only a search shows is told when rows are drawn.
+
+        Parameters
+        ----------
+        given
+            Values of some of the columns, as `read_numbers` gives them.
+        rows
+            What the message calls the rows, shape ``(n_rows,)``.
         """
-        n_rows = len(next(iter(given.values())))
         # where a column can be missing nothing needs to be compared with it
-        known = {name: np.full(n_rows, column.required) for name, column in self.columns.items()}
+        known = {name: np.full(len(rows), column.required) for name, column in self.columns.items()}
         known |= {name: ~np.isnan(numbers) for name, numbers in given.items()}
         impossible = np.flatnonzero(~self.tighten(self.everything(known, given)))
         if impossible.size:
             row = self.everything(known, given).rows(impossible[:1])
-            refuse_given(int(impossible[0]), self.blamed(row, self._middle))
+            refuse_given(int(rows[impossible[0]]), self.blamed(row, self._middle))
 
 
 def refuse_given(record: int, blame: Blame | None) -> NoReturn:
