@@ -1,6 +1,7 @@
 """Held columns: the values of one open column, kept until its domain is known, in the least form that suffices."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
@@ -13,7 +14,7 @@ from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import unit_of
 from synthdp.table.columns.column import Column, is_writable
 from synthdp.table.columns.date_parts import PartColumn
-from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
+from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
 from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.vocabulary import NO_KEY, Vocabulary
@@ -155,6 +156,9 @@ class HeldNumbers(_HeldPoints):
         self.rows.add(self.column.template.read_numbers(values))
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+        if grid.of == "steps":
+            points, n_missing = self._points(replace(grid, of="values"))
+            return steps_of(points), n_missing
         numbers = self.rows.joined()
         present = numbers[~np.isnan(numbers)]
         n_missing = len(numbers) - len(present)

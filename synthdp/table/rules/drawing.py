@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.rules.inequalities import Intervals, Mask
 from synthdp.table.rules.system import Numbers, System
+from synthdp.table.runs.runs import Ints
 
 Codes = NDArray[np.integer[Any]]
 Rows = NDArray[np.intp]

@@ -22,7 +22,7 @@ _HOMES = {
     **dict.fromkeys(("decimalChar", "groupChar", "bareNumber", "constraints", "synthdp"), _FIELD),
     **dict.fromkeys(("enum", "minimum", "maximum", "required"), _CONSTRAINTS),
     **dict.fromkeys(("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN),
-    **dict.fromkeys(("decimals", "resolution", "parts"), _OWN),
+    **dict.fromkeys(("heaping", "decimals", "resolution", "parts"), _OWN),
 }
 """Where each key stands that is read."""
 

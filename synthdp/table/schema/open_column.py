@@ -180,6 +180,11 @@ class OpenColumn:
         return decimals
 
     @property
+    def declares_heaping(self) -> bool:
+        """Whether it is declared which values are round, if only that none are."""
+        return self._own.get("heaping") is not None
+
+    @property
     def most_levels(self) -> int:
         """Most level codes that the closed column can have, "missing" included."""
         template = self.template
@@ -235,6 +240,7 @@ class OpenColumn:
         edges: Sequence[Any] | None = None,
         bins: int | None = None,
         shape: Mapping[str, Any] | None = None,
+        heaping: Mapping[str, Any] | None = None,
         decimals: int | None = None,
         required: bool | None = None,
         other: str | None = None,
@@ -250,7 +256,7 @@ class OpenColumn:
         Raises `SchemaError` if the findings do not fit the column otherwise.
         """
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
-        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals}
+        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals, "heaping": heaping}
         if "levels" in self.open_parts:
             own["other"] = other or self.other
             constraints["enum"] = list(levels or ()) or [own["other"]]
