@@ -12,7 +12,7 @@ from synthdp.table.schema.open_schema import OpenSchema
 SMALL_QUESTION = Fraction(1, 10)
 """What a column costs of which only decimals or missing values are open; one with levels or bins open costs 1."""
 
-HEAPING = Fraction(1, 20)
+HEAPING = Fraction(1, 40)
 """Share of the budget of a column of numbers for which of its values are round: a few large counts, as above."""
 
 MIN_COLUMNS = 4
@@ -74,7 +74,7 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
     >>> schema = OpenSchema.from_kinds({"job": "categorical", "pay": "number"})
     >>> budgets = column_budgets(schema, rho=Fraction(1), delta=Fraction(1, 1000))
     >>> [(str(budget.for_decimals), str(budget.for_heaping), str(budget.rho)) for budget in budgets]
-    [('0', '0', '1/4'), ('1/40', '1/80', '17/80')]
+    [('0', '0', '1/4'), ('1/40', '1/160', '7/32')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
     total, delta_each = max(sum(weights.values()), MIN_COLUMNS), delta / max(takes_thresholds(schema), 1)

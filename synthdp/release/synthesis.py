@@ -13,6 +13,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.unused_levels import unused_levels, without_unused
 from synthdp.release.registry import engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
@@ -94,6 +95,10 @@ class Synthesis:
             constraints=self._schema.constraints,
         )
 
+    @cached_property
+    def _unused(self) -> Mapping[str, int]:
+        return unused_levels(self._schema, self._measurements, self._certificate)
+
     @property
     def knows_rows(self) -> bool:
         """Whether the number of records can be told from its noise; if not, `sample` is to be told how many to draw."""
@@ -162,7 +167,10 @@ class Synthesis:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
-        table, kept = drawn_table(self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given)
+        unused = self._unused
+        table, kept = drawn_table(
+            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=unused
+        )
         return self._form.filled(table, text=text, kept=kept)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
@@ -204,7 +212,7 @@ class Synthesis:
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:
             raise ParameterError("columns: there is none; name at least one")
-        values = self.model.marginal(names).values
+        values = without_unused(self.model.marginal(names).values, names, self._unused)
         index = pd.MultiIndex.from_product([self._schema[name].labels for name in names], names=names)
         return pd.Series(values.ravel(), index=index if len(names) > 1 else index.get_level_values(0), name="count")
 
