@@ -41,6 +41,7 @@ NOISE_HEADER = ("column", "cells", "sigma", "rows misplaced")
 _WITH_FEWER = {
     "bounds": "values that far out are clipped",
     "single values": "a value is spread over its bin",
+    "heaping": "round values are as frequent as others",
     "decimals": "further decimals are rounded off",
     "missing": "no value is missing",
 }
