@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 class Synthesis:
     """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
 
-    `synthesize` and `synthdp.load` make one; everything it does is post-processing and costs no
-    privacy, however often it is done.
+    `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy however often.
 
     Parameters
     ----------
@@ -59,6 +58,7 @@ class Synthesis:
         self._measurements = tuple(measurements)
         self._fitted = model
         self._certificate = dict(certificate)
+        self._unused = unused_levels(schema, self._measurements, certificate)
         self._form = form
 
     @property
@@ -95,10 +95,6 @@ class Synthesis:
             constraints=self._schema.constraints,
         )
 
-    @cached_property
-    def _unused(self) -> Mapping[str, int]:
-        return unused_levels(self._schema, self._measurements, self._certificate)
-
     @property
     def knows_rows(self) -> bool:
         """Whether the number of records can be told from its noise; if not, `sample` is to be told how many to draw."""
@@ -124,16 +120,16 @@ class Synthesis:
         text
             Values as texts in the schema's formats, as a CSV file holds them.
         where
-            Draw from a slice only: a condition for each of some columns, such as
-            ``{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}``. Levels are read as the column
-            reads values of a table, so 1 is the level "1"; None is "missing". Where a limit cuts a
-            bin, what lies inside is drawn as often as it weighs by the bin's shape.
+            Draw from a slice only: a condition for each of some columns, such as ``{"sex": ["F"], "age":
+            {"minimum": 18, "maximum": 64}}``. Levels are read as the column reads values of a table, so 1 is the level
+            "1"; None is "missing". Where a limit cuts a bin, what lies inside is drawn as often as it weighs there.
         given
             Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
             one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
-            as it is and is not protected, so it must not be sensitive. A value that the schema does not
-            know is refused, unless its column has an ``other`` level: then the rest is drawn as for
-            ``other``, and the value stays.
+            as it is and is not protected, so it must not be sensitive. Empty cells (None, NaN, blank texts)
+            are completed; a text of ``missingValues``, such as ``"NA"``, says that a value is missing. A value
+            that the schema does not know is refused, unless its column has an ``other`` level: then the rest
+            is drawn as for ``other``, and the value stays.
             With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
 
         Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
@@ -144,7 +140,7 @@ class Synthesis:
         pandas.DataFrame, or the kind of table that was given to `synthesize`
             With an index from 0. Its dtypes follow from the schema, or are those that were declared
             public by ``kinds``; columns of ``given`` keep their own. A loaded synthesis gives data frames of
-            pandas with dtypes by the schema.
+            pandas, with the same dtypes.
 
         Raises
         ------
@@ -167,9 +163,8 @@ class Synthesis:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
-        unused = self._unused
         table, kept = drawn_table(
-            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=unused
+            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=self._unused
         )
         return self._form.filled(table, text=text, kept=kept)
 
@@ -257,7 +252,11 @@ class Synthesis:
             If the file exists and ``force`` is not set, or cannot be written.
         """
         pieces = archive.Pieces(
-            schema=self._schema, measurements=self._measurements, model=self.fitted, certificate=self._certificate
+            schema=self._schema,
+            measurements=self._measurements,
+            model=self.fitted,
+            certificate=self._certificate,
+            dtypes=self._form.dtypes,
         )
         archive.write(pieces, path, force=force)
 
@@ -297,4 +296,5 @@ def load(path: str | PathLike[str]) -> Synthesis:
         measurements=pieces.measurements,
         model=pieces.model,
         certificate=pieces.certificate,
+        form=TableForm(dtypes=pieces.dtypes),
     )

@@ -22,7 +22,8 @@ def unused_levels(
     schema: Schema, measurements: Sequence[LinearMeasurement], certificate: Mapping[str, Any]
 ) -> dict[str, int]:
     """Of columns whose levels were learnt, as a certificate says, ``other`` where nothing but noise is left for it."""
-    learnt = certificate.get("domain", {}).get("derived", {})
+    domain = certificate.get("domain")
+    learnt = domain.get("derived", {}) if isinstance(domain, Mapping) else {}
     names = [name for name, parts in learnt.items() if "levels" in parts]
     return levels_without_records(schema, measurements, names)
 
