@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.explain.listing import shortened_table
-from synthdp.explain.meaning import FALSE_POSITIVES, best_true_positives
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of
 
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
@@ -38,12 +37,12 @@ def certificate_text(content: Mapping[str, Any]) -> str:
     if content["accounting"] is None:  # measurements of another system
         details = [("made by", f"{content['software']}, {content['engine']['name']}")]
         tables: list[str] = []
-        questions = shortened_table(("measurement", "noise"), [_measurement_row(m) for m in content["measurements"]])
+        questions = shortened_table(("measurement", "noise"), [measurement_row(m) for m in content["measurements"]])
     else:
         facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
         details, tables = _accounted(content), _domain_table(content)
-        events = [_event_row(event) for event in content["events"]]
+        events = [event_row(event) for event in content["events"]]
         questions = shortened_table(("event", "what", "noise", "rho"), events)
     facts += _generated_facts(content)
     facts += [("caution", text) for text in content.get("cautions", ())]
@@ -62,14 +61,7 @@ def _meaning(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the guarantee means for one person; nothing where there is none."""
     if not content["is_private"]:
         return []
-    accounting = content["accounting"]
-    right = best_true_positives(
-        epsilon=content["epsilon"],
-        delta=content["delta"],
-        accounting=Accounting(accounting["currency"]),
-        rho=accounting["rho_budget"],
-        failure_delta=accounting.get("failure_delta", 0.0),
-    )
+    right = protection_of(content).true_positives(FALSE_POSITIVES)
     replaces = content["adjacency"] == Adjacency.REPLACE_ONE.value
     ones, others = ("records of one content", "the other") if replaces else ("those not in the table", "those in it")
     wrong = f"an attacker who is wrong about {100 * FALSE_POSITIVES:g} % of {ones}"
@@ -183,7 +175,8 @@ def _round(found: Mapping[str, Any]) -> str:
     return f"{found['looked_at']} marginals looked at, then {found['measured']} measured{coarse}"
 
 
-def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
+def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
+    """Columns and noise of a measurement of another system."""
     stddev = measurement["stddev"]  # one, or of several the smallest and the largest
     noise = "{:.4g} to {:.4g}".format(*stddev) if isinstance(stddev, list) else f"{stddev:.4g}"
     return _what(measurement), f"stddev {noise}"
@@ -193,7 +186,8 @@ def _what(marginal: Mapping[str, Any]) -> str:
     return " x ".join(marginal["columns"]) or "(number of records)"
 
 
-def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Kind, object, noise and cost of an event."""
     kind = event["event"]
     if kind == "marginal":
         what, noise = _what(event), f"sigma {event['sigma']:.4g}"
