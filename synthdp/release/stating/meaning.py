@@ -49,7 +49,7 @@ class Protection:
     >>> [round(protection.true_positives(0.01), 4) for protection in both]
     [0.0167, 0.016]
     >>> [round(protection.advantage(group=2), 3) for protection in both]
-    [0.172, 0.145]
+    [0.173, 0.144]
     """
 
     epsilon: float
