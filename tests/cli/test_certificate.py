@@ -111,6 +111,7 @@ def test_a_wrong_word_is_found_before_anything_is_read_or_paid_for(place, charge
     assert not (place / "out.csv").exists()
 
 
-def test_what_is_read_is_not_replaced(place):
+@pytest.mark.usefixtures("place")
+def test_what_is_read_is_not_replaced():
     outcome = invoke(*run_arguments("--about", "about.json", "--save", "about.json", "--force"))
     assert (outcome.code, "named twice" in outcome.err) == (2, True)

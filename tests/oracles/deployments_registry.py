@@ -24,7 +24,15 @@ CURATOR = record(
     data_curator_type=one_of("Government", "Industry", "Nonprofit"),
 )
 BASIC = record(
-    "name data_curators description intended_use data_product_type data_product_region publication_date".split(),
+    [
+        "name",
+        "data_curators",
+        "description",
+        "intended_use",
+        "data_product_type",
+        "data_product_region",
+        "publication_date",
+    ],
     **texts("name description intended_use data_product_region"),
     data_curators={"type": "array", "minItems": 1, "items": CURATOR},
     data_product_type=one_of(

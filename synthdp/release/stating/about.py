@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.release.stating.yaml_files import load_yaml
@@ -13,6 +14,9 @@ from synthdp.table.files.json_files import load_json
 
 MAX_LINE, MAX_TEXT, MAX_ENTRIES = 200, 10_000, 50
 """Most characters of a line and of a text, and most entries of a list: a page holds no more."""
+
+_CONTROLS = ("Cc", "Cs")
+"""Categories of characters that no text needs, and UTF-8 or terminals cannot show: controls, and lone surrogates."""
 
 _LINES = ("name", "contact", "region", "sector", "data_period")
 _TEXTS = (
@@ -160,10 +164,11 @@ def _date(value: Any, where: str) -> str:
 def _text(value: Any, where: str, most: int) -> str:
     if not isinstance(value, str):
         raise ParameterError(f"{where} is {str(value)[:MAX_LINE]!r}, which is no text; write it in quotes")
-    text = value.strip()
+    text = value.replace("\r\n", "\n").strip()
     if not text or len(text) > most:
         raise ParameterError(f"{where} has {len(text)} characters; write 1 to {most}")
-    if not all(letter.isprintable() or (letter == "\n" and most > MAX_LINE) for letter in text):
-        others = "control characters" + ("" if most > MAX_LINE else " or line feeds")
+    allowed = "\n\t" if most > MAX_LINE else ""
+    if any(category(letter) in _CONTROLS and letter not in allowed for letter in text):
+        others = "control characters" + ("" if allowed else " or line feeds")
         raise ParameterError(f"{where} has {others} in it; remove them")
     return text

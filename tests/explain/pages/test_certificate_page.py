@@ -128,7 +128,7 @@ def test_whatever_names_hold_is_text():
     field = {"name": INJECTED, "type": "string", "constraints": {"enum": ["n", "y"], "required": True}}
     counts = [LinearMeasurement((INJECTED,), np.array([4.0, 6.0]), 2.0)]
     certificate = synthdp.from_measurements({"fields": [field]}, counts).certificate
-    said = {key: INJECTED for key in ("name", "region", "notes", "contact")}
+    said = dict.fromkeys(("name", "region", "notes", "contact"), INJECTED)
     said |= {"curators": [{"name": INJECTED}], "sources": [{"title": INJECTED, "url": "javascript:alert(1)"}]}
     page = page_of(certificate | {"about": said, "cautions": [INJECTED], "guarantee": INJECTED})
     assert {tag for tag, _ in page.tags} & {"script", "img", "a", "link", "iframe"} == set()

@@ -26,6 +26,10 @@ def test_yaml_as_people_write_it(tmp_path):
     path.write_text("publication_date: 2026-11-22\nnotes: |\n  one\n  two\ncurators:\n- name: Büro\n", "utf-8-sig")
     found = {"publication_date": "2026-11-22", "notes": "one\ntwo", "curators": [{"name": "Büro"}]}
     assert read_about(path) == found
+    assert read_about({"name": "B\u200cro\u00a0", "notes": "a\r\n\tb"}) == {
+        "name": "B\u200cro",
+        "notes": "a\n\tb",
+    }
 
 
 @pytest.mark.parametrize(

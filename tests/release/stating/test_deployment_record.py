@@ -15,7 +15,7 @@ from synthdp.release.stating.deployment_record import deployment_record, next_ti
 from synthdp.release.stating.yaml_files import yaml_text
 
 SAID = read_about(ABOUT)
-NEEDED = {key: SAID[key] for key in "name curators description intended_use region publication_date".split()}
+NEEDED = {key: SAID[key] for key in ["name", "curators", "description", "intended_use", "region", "publication_date"]}
 NEEDED |= {"registry_authors": SAID["registry_authors"]}
 
 
