@@ -37,9 +37,13 @@ def unprotected_quantities(schema: OpenSchema, unit: PrivacyUnit, *, has_public_
 
 def _declared(schema: OpenSchema) -> dict[str, str]:
     """What a schema declares of its columns."""
-    n_open, n_columns = len(schema.open_columns), len(schema.names)
-    whole = "" if not n_open else f" of {n_columns - n_open} columns, and of {n_open} others what was not learnt"
-    found = {f"types, levels, bounds and bins{whole}": "declared in the schema"}
+    n_open = len(schema.open_columns)
+    n_closed = len(schema.names) - n_open
+    found = {}
+    if n_closed:
+        found[f"types, levels, bounds and bins of {n_closed} columns"] = "declared in the schema"
+    if n_open:
+        found[f"types of {n_open} columns, and what else of them was not learnt"] = "declared in the schema"
     if schema.rules:
         found["rules between columns"] = "declared in the schema"
     if schema.generated.columns:

@@ -1,6 +1,7 @@
 """Every certificate is as its published JSON Schema says, whatever made it."""
 
 import json
+from contextlib import suppress
 
 import jsonschema
 import numpy as np
@@ -10,9 +11,11 @@ from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.measurement import LinearMeasurement
+from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import MECHANISMS
 from synthdp.release.stating.about import KEYS, read_about
 from synthdp.release.stating.schema_file import SCHEMA_FILE
+from synthdp.release.synthesis import Synthesis
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -50,7 +53,7 @@ def test_of_what_was_learnt_and_of_what_the_curator_says():
     content = check(release_of(KINDS, about=read_about(ABOUT)).certificate)
     assert {event["event"] for event in content["events"]} >= {"partition selection", "tree", "marginal"}
     assert content["about"]["sources"][0]["year"] == "2026"
-    assert any("what was not learnt" in entry["quantity"] for entry in content["unprotected"])
+    assert any("was not learnt" in entry["quantity"] for entry in content["unprotected"])
 
 
 def test_of_dtypes_that_are_public():
@@ -62,16 +65,18 @@ def test_of_dtypes_that_are_public():
 
 
 @pytest.mark.parametrize("declared", [DECLARED, KINDS])
-@pytest.mark.parametrize("stage", range(6))
-def test_of_a_run_that_was_stopped(declared, stage):
-    kept, steps = [], iter(range(1000))
+def test_of_a_run_that_was_stopped(declared):
+    kept = []
+    for stage in range(5):
+        steps = iter(range(1000))
 
-    def stop(*_):
-        if next(steps) == stage:
-            raise KeyboardInterrupt
+        def stop(*_, steps=steps, stage=stage):
+            if next(steps) == stage:
+                raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        release_of(declared, mechanism="aim", rescue=kept.append, report=stop)
+        with suppress(KeyboardInterrupt):  # what noise says decides how many steps there are
+            release_of(declared, mechanism="aim", rescue=kept.append, report=stop)
+    assert {type(found) for found in kept} >= ({Synthesis} if declared is DECLARED else {LearntDomain})
     for found in kept:
         assert check(found.certificate)["complete"] is False
 
