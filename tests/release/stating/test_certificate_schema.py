@@ -67,7 +67,7 @@ def test_of_dtypes_that_are_public():
 @pytest.mark.parametrize("declared", [DECLARED, KINDS])
 def test_of_a_run_that_was_stopped(declared):
     kept = []
-    for stage in range(5):
+    for stage in (1, 3):
         steps = iter(range(1000))
 
         def stop(*_, steps=steps, stage=stage):
