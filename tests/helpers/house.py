@@ -26,7 +26,7 @@ ROOMS = {
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "saving", "stating"), ("",)),
-    "explain": (("",), ("planning",)),
+    "explain": (("",), ("planning", "pages")),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),
