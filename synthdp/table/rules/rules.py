@@ -16,6 +16,7 @@ must lie inside or outside a condition as a whole: otherwise the schema is refus
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import prod
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -36,6 +37,10 @@ from synthdp.table.rules.lines import Line
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
+
+
+MAX_RULE_CELLS = 2**25
+"""Most combinations of levels that rules list together, one byte each: models of more would take gigabytes."""
 
 
 @final
@@ -115,6 +120,7 @@ def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema; raises `SchemaError`, naming what to change, if one cannot be understood."""
     relations = relations_in(rules, columns)
     known = {column.name: column for column in columns}
+    _check_cells(rules, known)
     parsed = [
         Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
         for rule in _listed(rules)
@@ -127,6 +133,19 @@ def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     for relation in relations:
         check_bounds(relation, lines)
     return tuple(_told(parsed, lines))
+
+
+def _check_cells(rules: object, columns: Columns) -> None:
+    """Refuse rules that would be larger tables than anybody can use, before the first of them is made."""
+    n_cells = 0
+    for rule in _listed(rules):
+        if isinstance(rule, Mapping) and not is_check(rule):
+            names = names_in(rule) & columns.keys()
+            n_cells += prod(columns[name].size for name in names)
+            if n_cells > MAX_RULE_CELLS:
+                listed = ", ".join(map(repr, sorted(names)))
+                way_out = "name fewer columns, or use fewer bins"
+                _refuse(f"up to the rule on {listed}, rules list more than {MAX_RULE_CELLS:,} combinations; {way_out}")
 
 
 def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:

@@ -8,10 +8,10 @@ the standard lies under one property, ``"synthdp"``, where an unknown key is an 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.bin_shape import Shape
@@ -37,6 +37,21 @@ FREE_TEXT = (
 )
 """What is said of one."""
 
+MAX_ALL_LEVELS = 2**21
+"""Most levels of all columns together: a hundred bytes can ask for many times a million bins."""
+
+
+class _Sized(Protocol):
+    """A column, open or not."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+
+
+_Columns = TypeVar("_Columns", bound=_Sized)
+
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
 _INTEGER_KEYS = ("bins", "edges", "shape")
 NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
@@ -55,11 +70,11 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     if not isinstance(mapping, Mapping):
         raise SchemaError(f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields")
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
-        columns = [
+        columns = (
             IntegerColumn(name=name, minimum=0, maximum=size - 1, bins=size, required=True)
             for name, size in mapping.items()
-        ]
-        return tuple(columns), DEFAULT_MISSING_VALUES, USUAL
+        )
+        return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
@@ -71,7 +86,7 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
     dialect = dialect_of(mapping)
     return (
-        tuple(parse_field(field, missing_values) for field in dialect.fields(fields)),
+        within_levels(parse_field(field, missing_values) for field in dialect.fields(fields)),
         missing_values,
         dialect.of_files,
     )
@@ -79,6 +94,17 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
 
 def _is_size(size: object) -> bool:
     return isinstance(size, int) and not isinstance(size, bool) and size >= 1
+
+
+def within_levels(columns: Iterable[_Columns]) -> tuple[_Columns, ...]:
+    """The columns, made one by one; raises `SchemaError` at one with which their levels are too many."""
+    kept, n_levels = list[_Columns](), 0
+    for column in columns:
+        kept.append(column)
+        n_levels += column.size
+        if n_levels > MAX_ALL_LEVELS:
+            refuse(column.name, f"with it there are more than {MAX_ALL_LEVELS:,} levels in all; use fewer bins")
+    return tuple(kept)
 
 
 def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:

@@ -108,6 +108,11 @@ class OpenColumn:
             key, value = next(iter(self.limits.items()))
             refuse(self.name, f"constraints.{key} {value!r} leaves no room for values; correct it")
 
+    @property
+    def size(self) -> int:
+        """Number of levels of `template`."""
+        return self.template.size
+
     @cached_property
     def template(self) -> Column:
         """The column closed with findings that are made up: it reads values as the closed one will.
