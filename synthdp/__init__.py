@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
-    from synthdp.release.synthesis import Synthesis, load
+    from synthdp.release.loading import load
+    from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
     from synthdp.table.schema.open_schema import OpenSchema
     from synthdp.table.schema.schema import Schema
@@ -70,7 +71,7 @@ _HOMES = {
     "Synthesis": "synthdp.release.synthesis",
     "Workload": "synthdp.workload",
     "from_measurements": "synthdp.release.external",
-    "load": "synthdp.release.synthesis",
+    "load": "synthdp.release.loading",
     "synthesize": "synthdp.release.synthesize",
 }
 
