@@ -61,3 +61,72 @@ def replaced(name, content):
         members[name] = content
 
     return forge
+
+
+ODD = (
+    None,
+    True,
+    -1,
+    0,
+    0.5,
+    1e308,
+    10**30,
+    float("nan"),
+    float("-inf"),
+    "",
+    "x",
+    "\x1b[2J",
+    "town",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+)
+"""In place of any JSON value."""
+
+
+def mutated(members, rng):
+    """Members of which one or two are changed somewhere, with checksums that hold but for one time in ten."""
+    changed = dict(members)
+    for _ in range(rng.integers(1, 3)):
+        name = rng.choice(list(changed))
+        if name == MANIFEST and rng.random() < 0.8:
+            changed[name] = _odd_json(changed[name], rng)
+        elif rng.random() < 0.1:
+            changed[f"{name}x"] = changed.pop(name)
+        elif changed[name]:
+            position, data = int(rng.integers(len(changed[name]))), changed[name]
+            flipped = bytes([data[position] ^ (1 << int(rng.integers(8)))])
+            is_cut = rng.random() < 0.2
+            changed[name] = data[:position] if is_cut else data[:position] + flipped + data[position + 1 :]
+    return summed(changed) if rng.random() < 0.9 else changed | {SUMS: summed(members)[SUMS]}
+
+
+def _odd_json(data, rng):
+    """JSON in which one value anywhere is replaced, removed or repeated."""
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return data
+    places = list(_places(content))
+    if not places:
+        return data
+    holder, key = places[rng.integers(len(places))]
+    action = rng.random()
+    if action < 0.7:
+        holder[key] = ODD[rng.integers(len(ODD))]
+    elif action < 0.85:
+        del holder[key]
+    elif isinstance(holder, list):
+        holder.append(holder[key])
+    else:
+        holder[f"{key}x"] = holder[key]
+    return json.dumps(content).encode()
+
+
+def _places(content):
+    """Every value below one, by the list or object that holds it and its place there."""
+    for key, value in list(content.items() if isinstance(content, dict) else enumerate(content)):
+        yield content, key
+        if isinstance(value, dict | list):
+            yield from _places(value)

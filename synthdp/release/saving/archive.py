@@ -2,7 +2,6 @@
 
 import json
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -111,8 +110,6 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
         raise
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
-    except zipfile.BadZipFile as error:
-        raise DataFileError(f"{str(path)!r}: it is no saved synthesis, or damaged; give a file from --save") from error
     except Exception as error:  # of a damaged or forged file the readers below may raise anything
         raise DataFileError(f"{str(path)!r}: it is not a saved synthesis; give a file from --save") from error
 

@@ -25,7 +25,7 @@ def to_npy(array: NDArray[Any]) -> bytes:
     return stream.getvalue()
 
 
-def from_npy(content: bytes) -> NDArray[Any]:
+def from_npy(content: bytes | bytearray) -> NDArray[Any]:
     """The array in a ``.npy`` file, which cannot be written to.
 
     Raises `ValueError` unless its header is one that `to_npy` writes, says how many numbers follow, and none of
@@ -43,4 +43,5 @@ def from_npy(content: bytes) -> NDArray[Any]:
     array = np.frombuffer(content, header["dtype"].decode(), offset=header.end()).reshape(shape)
     if not (array < np.inf).all():
         raise ValueError("a value is NaN or infinite")
+    array.setflags(write=False)
     return array

@@ -1,9 +1,11 @@
 """The container of a release file: named members in a zip, written as the same bytes, read from anybody unharmed."""
 
 import zipfile
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
+from math import inf
 from os import PathLike, fstat
 from pathlib import Path
 from typing import final
@@ -26,6 +28,9 @@ ALWAYS_ALLOWED = 2**24
 
 MAX_MEMBERS = 100_000
 """A release of 1,000 measurements has 4,000."""
+
+_BLOCK = 2**20
+"""Bytes that are unpacked at a time."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first moment that a zip file can hold: the same synthesis gives the same file, whenever it is saved."""
@@ -84,7 +89,7 @@ class Members:
         """The SHA-256 of each member that was read."""
         return self._digests
 
-    def read(self, name: str, *, most: float = float("inf")) -> bytes:
+    def read(self, name: str, *, most: float = inf) -> bytearray:
         """Unpack one member of at most so many bytes, whatever its header claims.
 
         Raises
@@ -94,25 +99,32 @@ class Members:
         KeyError, ValueError
             If there is none, or it is packed in a way that is not used here.
         """
-        entry = self._entries[name]
+        content = bytearray()
+        for block in self._blocks(name, min(most, self._left)):
+            content += block
+        return content
+
+    def _blocks(self, name: str, most: float) -> Iterator[bytes]:
+        """A member piece by piece, which is counted and summed meanwhile."""
+        entry, digest, size = self._entries[name], sha256(), 0
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("members are stored or deflated")
-        limit = int(min(most, self._left))
         with self._archive.open(entry) as stream:
-            content = stream.read(limit + 1)
-        if len(content) > limit:
-            way_out = "if you trust it, load it in Python with a larger max_bytes"
-            raise DataFileError(f"unpacked it is larger than a file of its size should be; {way_out}")
-        self._left -= len(content)
-        self._digests[name] = sha256(content).hexdigest()
-        return content
+            while block := stream.read(_BLOCK):
+                size += len(block)
+                if size > most:
+                    way_out = "if you trust it, load it in Python with a larger max_bytes"
+                    raise DataFileError(f"unpacked it is larger than a file of its size should be; {way_out}")
+                digest.update(block)
+                yield block
+        self._left -= size
+        self._digests[name] = digest.hexdigest()
 
     def check_sums(self) -> None:
         """Raise `ValueError` unless the checksums list each of the other members as it is; unpacks all of them."""
-        for name in self.names:
-            if name not in self._digests:
-                self.read(name)
-        stated = self._archive.read(SUMS).decode().splitlines()
+        for name in self._entries.keys() - self._digests.keys() - {SUMS}:
+            deque(self._blocks(name, self._left), maxlen=0)
+        stated = self.read(SUMS).decode().splitlines()
         found = {name: digest for name, digest in self._digests.items() if name != SUMS}
         if sorted(stated) != sorted(_lines(found)):
             raise ValueError("checksums differ")

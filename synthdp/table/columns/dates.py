@@ -32,10 +32,6 @@ N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year of days."""
 
 
-MAX_FORMAT = 200
-"""Characters of a format: dates in words need fifty, and each is written as often as there are dates."""
-
-
 @final
 @dataclass(frozen=True, kw_only=True)
 class DateColumn(BinnedColumn):
@@ -135,8 +131,6 @@ class DateColumn(BinnedColumn):
         """Refuse a format that cannot say what the resolution asks for, by trying it."""
         if self.format is None:
             return
-        if len(self.format) > MAX_FORMAT:
-            refuse(self.name, f"the format has {len(self.format)} characters; write one of up to {MAX_FORMAT}")
         check_text(self.format, self.name, "the format")
         first, last = self._units
         units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64).clip(first, last))

@@ -8,10 +8,10 @@ the standard lies under one property, ``"synthdp"``, where an unknown key is an 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.bin_shape import Shape
@@ -24,6 +24,7 @@ from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
 from synthdp.table.schema.keys import check_field_keys, check_schema_keys
+from synthdp.table.schema.limits import within_levels
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
@@ -36,21 +37,6 @@ FREE_TEXT = (
     "it), or have texts written for the synthetic rows afterwards"
 )
 """What is said of one."""
-
-MAX_ALL_LEVELS = 2**21
-"""Most levels of all columns together: a hundred bytes can ask for many times a million bins."""
-
-
-class _Sized(Protocol):
-    """A column, open or not."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-
-
-_Columns = TypeVar("_Columns", bound=_Sized)
 
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
 _INTEGER_KEYS = ("bins", "edges", "shape")
@@ -94,17 +80,6 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
 
 def _is_size(size: object) -> bool:
     return isinstance(size, int) and not isinstance(size, bool) and size >= 1
-
-
-def within_levels(columns: Iterable[_Columns]) -> tuple[_Columns, ...]:
-    """The columns, made one by one; raises `SchemaError` at one with which their levels are too many."""
-    kept, n_levels = list[_Columns](), 0
-    for column in columns:
-        kept.append(column)
-        n_levels += column.size
-        if n_levels > MAX_ALL_LEVELS:
-            refuse(column.name, f"with it there are more than {MAX_ALL_LEVELS:,} levels in all; use fewer bins")
-    return tuple(kept)
 
 
 def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
+from synthdp.table.schema.limits import check_format
 
 _FIELD, _CONSTRAINTS, _OWN = "", "constraints", "synthdp"
 """Where in a field keys stand: in itself, or in one of its two objects."""
@@ -68,6 +69,7 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
     synthdp.errors.SchemaError: schema: column 'age': 'minimum' is not known here; it belongs under constraints: \
 "constraints": {"minimum": 0}
     """
+    check_format(name, field.get("format"))
     for place in (_FIELD, _CONSTRAINTS, _OWN):
         given = field if place == _FIELD else field.get(place)
         for key, value in given.items() if isinstance(given, Mapping) else ():
