@@ -225,9 +225,9 @@ def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         content = parse_json(Path(path).read_text(encoding="utf-8-sig"), f"workload {name}")
     except (OSError, ValueError):
-        raise ParameterError(
-            f"workload {name}: it cannot be read; give a JSON file in UTF-8, or for instance 3-way"
-        ) from None
+        near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(path), re.IGNORECASE)
+        way_out = f"did you mean {near[1]}-way?" if near else "give a JSON file in UTF-8, or for instance 3-way"
+        raise ParameterError(f"workload {name}: it cannot be read; {way_out}") from None
     except SchemaError as error:
         raise ParameterError(f"{error}; see docs/workload.md") from None
     if not isinstance(content, dict):

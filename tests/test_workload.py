@@ -315,7 +315,9 @@ BAD_FILES = {
 def test_files_that_hold_no_workload_are_refused_in_one_line(content, tmp_path):
     path = tmp_path / "workload.json"
     path.write_bytes(content)
-    with pytest.raises(ParameterError, match=r"it holds no JSON object.*; see docs/workload"):
+    with pytest.raises(
+        ParameterError, match=r"it holds no JSON object|it is not valid JSON|it cannot be read|it nests more than"
+    ):
         Workload.parse(DOMAIN, path)
 
 
@@ -375,7 +377,7 @@ def test_a_run_measures_what_the_target_asks_for(place):
     found = certificate(place, "--workload", "2-way", "--target", "age")
     assert found["workload"] == {"n_marginals": 2, "columns_at_most": 2}
     assert pairs(found) == [["age", "code"], ["age", "town"]]
-    assert "2 marginals of up to 2 columns" in invoke("show", "out.csv.privacy.json").out.decode()
+    assert "2 marginals of up to 2 columns" in invoke("show", "out.csv.privacy.json", "--all").out.decode()
     assert certificate(place, "--target", "age")["workload"] == {"n_marginals": 1, "columns_at_most": 3}
     (place / "workload.json").write_text('{"k": 2}', encoding="utf-8")
     assert pairs(certificate(place, "--workload", "workload.json", "--target", "town")) == [

@@ -7,7 +7,7 @@ from typing import Any
 
 from synthdp.errors import DataFileError, SchemaError
 from synthdp.explain.certificates import LEVELS, certificate_text
-from synthdp.explain.listing import table
+from synthdp.explain.listing import table, wrapped
 from synthdp.explain.release_files import file_content, file_text
 from synthdp.release.saving.archive import read
 from synthdp.release.settings import DOMAIN_SHARE
@@ -25,8 +25,15 @@ _MAX_WIDTH = 100
 _BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
 
 
-def describe(path: str, *, is_whole: bool = False) -> tuple[dict[str, Any], str]:
-    """What a file says, as plain JSON values and as text for people, of which ``is_whole`` shortens nothing.
+def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
+    """What a file says, as plain JSON values and as text for people.
+
+    Parameters
+    ----------
+    path
+        The file.
+    is_whole
+        False: what matters most of a certificate, and of a model, on about a screen. Schemas are told as a whole.
 
     Raises
     ------
@@ -47,12 +54,12 @@ def describe(path: str, *, is_whole: bool = False) -> tuple[dict[str, Any], str]
     if not isinstance(content, dict):
         raise _unknown(path)
     if "guarantee" in content and "events" in content:
-        return content, _certificate_text(path, content)
+        return content, _certificate_text(path, content, is_whole)
     schema, kind = public_schema(content)
     certificate = _certificate_of(content)
     if certificate is None:
         return schema.to_dict(), _schema_text(schema, kind)
-    text = f"{_certificate_text(path, certificate)}\n\n{_schema_text(schema, kind)}"
+    text = f"{_certificate_text(path, certificate, is_whole)}\n\n{_schema_text(schema, kind)}"
     return {"certificate": certificate, "schema": schema.to_dict()}, text
 
 
@@ -68,9 +75,9 @@ def _unknown(path: str, slip: str = "") -> DataFileError:
     return DataFileError(f"{path!r}: it is no {known}{slip}; give one of these")
 
 
-def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
+def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> str:
     try:
-        return certificate_text(content)
+        return certificate_text(content, is_whole=is_whole)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # somebody changed it
         raise _unknown(path) from None
 
@@ -78,9 +85,10 @@ def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
 def _release_file(path: str, *, is_whole: bool) -> tuple[dict[str, Any], str]:
     pieces = read(path)
     content = file_content(pieces)
-    certificate = _certificate_text(path, content["certificate"])
-    parts = [certificate, file_text(content, is_whole=is_whole), _schema_text(pieces.schema, "schema")]
-    return content, "\n\n".join(parts)
+    certificate = _certificate_text(path, content["certificate"], is_whole)
+    columns = f"columns            {', '.join(pieces.schema.table_names)}"
+    told = _schema_text(pieces.schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
+    return content, "\n\n".join([certificate, file_text(content, is_whole=is_whole), told])
 
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:

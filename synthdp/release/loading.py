@@ -4,6 +4,7 @@ from os import PathLike
 
 from synthdp.release.saving import archive
 from synthdp.release.synthesis import Synthesis
+from synthdp.table.frames.form import TableForm
 
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesis:
@@ -31,4 +32,5 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
         measurements=pieces.measurements,
         model=pieces.model,
         certificate=pieces.certificate,
+        form=TableForm(dtypes=pieces.dtypes),
     )

@@ -20,6 +20,7 @@ from synthdp.release.saving.members import MAX_RATIO, Members, open_members, wri
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.strict_json import parse_json
 from synthdp.table.files.writing import reason
+from synthdp.table.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
 
@@ -57,6 +58,7 @@ class Pieces:
     model: Model | None
     certificate: Mapping[str, object]
     origin: Mapping[str, object] = field(default_factory=dict)
+    dtypes: Mapping[str, object] = field(default_factory=dict)
 
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
@@ -78,6 +80,7 @@ def _members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
         "schema": pieces.schema.to_dict(),
         "measurements": measured,
         "model": model,
+        "dtypes": dtypes_as_json(pieces.dtypes),
     }
     yield _MANIFEST, json.dumps(manifest, indent=1).encode()  # ASCII: a title may hold what UTF-8 cannot say
     for name, array in arrays.items():
@@ -150,7 +153,14 @@ def _restored(
         tables = {name.removeprefix("model/"): array for name, array in arrays.items() if name.startswith("model/")}
         model = model_from_state(manifest["model"], tables, schema.domain)
         _check_usable(model, max_tables)
-    return Pieces(schema=schema, measurements=measurements, model=model, certificate=certificate, origin=origin)
+    return Pieces(
+        schema=schema,
+        measurements=measurements,
+        model=model,
+        certificate=certificate,
+        origin=origin,
+        dtypes=dtypes_from_json(manifest.get("dtypes", {})),
+    )
 
 
 def _check_usable(model: Model, max_tables: int) -> None:

@@ -1,6 +1,8 @@
 """JSON files that people read and write: read whole, with errors of one line, and written whole or not at all."""
 
 import json
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -51,3 +53,14 @@ def write_json(path: str | PathLike[str], content: Any, *, force: bool) -> None:
     """
     with write_atomically(path, force=force) as stream:
         stream.write(json_text(content).encode())
+
+
+def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
+    """The key that an unknown one was probably meant to be, empty if none is near; of each what else it is called.
+
+    >>> meant_key("Min", {"minimum": ["min"], "maximum": ["max"]}), meant_key("minimun", {"minimum": []})
+    ('minimum', 'minimum')
+    """
+    names = {name.lower(): own for own, others in known.items() for name in (own, *others)}
+    found = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
+    return names[found[0]] if found else ""
