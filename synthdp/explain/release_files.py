@@ -5,13 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from synthdp.explain.listing import shortened_table, table
+from synthdp.explain.listing import table, wrapped
 from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement
 from synthdp.release.saving.archive import Pieces
-
-MAX_MEASUREMENTS = 8
-"""Measurements that are listed unless all are asked for."""
 
 _HEADER = ("measured", "cells", "sigma", "merged levels")
 _NO_AUTHOR = "checksums hold, which does not say who wrote it"
@@ -47,21 +44,22 @@ def _model(model: Model) -> dict[str, Any]:
 
 
 def file_text(content: Mapping[str, Any], *, is_whole: bool) -> str:
-    """What `file_content` says, for people; unless ``is_whole``, the first measurements and no checksums."""
-    rows = [_row(each) for each in content["measurements"]]
-    most = len(rows) if is_whole else MAX_MEASUREMENTS
-    parts = [
-        "\n".join(f"{name:<18} {value}" for name, value in (_file_facts(content), _model_facts(content))),
-        shortened_table(_HEADER, rows, most=most, rest="--all lists them"),
-    ]
-    if is_whole:
-        parts.append(table(("member", "sha256"), list(content["file"]["sha256"].items())))
-    return "\n\n".join(parts)
+    """What `file_content` says, for people; unless ``is_whole``, no single measurements and checksums."""
+    measured = content["measurements"]
+    facts = [_file_facts(content), _model_facts(content)]
+    if not is_whole:
+        most = max((len(each["columns"]) for each in measured), default=0)
+        facts.append(("measured", f"{len(measured)} marginals of up to {most} columns"))
+    listed = "\n".join(wrapped(f"{name:<18} {value}", indent=" " * 19) for name, value in facts)
+    if not is_whole:
+        return listed
+    members = table(("member", "sha256"), list(content["file"]["sha256"].items()))
+    return "\n\n".join([listed, table(_HEADER, [_row(each) for each in measured]), members])
 
 
 def _file_facts(content: Mapping[str, Any]) -> tuple[str, str]:
     file = content["file"]
-    saved = f", saved by {file['software']}, {_NO_AUTHOR}" if file["software"] else ""
+    saved = f", saved by {file['software']}; {_NO_AUTHOR}" if file["software"] else ""
     return "file", f"{file['format']}, {len(file['sha256'])} members{saved}"
 
 

@@ -55,7 +55,7 @@ def test_measurements_guarantee_and_events_stay(release, engine):
     assert found.certificate["engine"]["name"] == name
     assert found.certificate["software"] == f"synthdp {__version__}"
     assert found.certificate["refitted"] == {key: release.certificate[key] for key in ("engine", "software")}
-    assert type(found.model) is not type(release.model)
+    assert found.model is not release.model
     total = release.model.total
     np.testing.assert_allclose(found.marginal(["town"]), release.marginal(["town"]), atol=0.02 * total)
     assert "refitted" not in release.certificate
