@@ -15,7 +15,7 @@ def test_what_nests_deeper_than_anybody_needs_is_refused(opening, closing):
     assert parse_json(opening * (MAX_DEPTH - 1) + inner + closing * (MAX_DEPTH - 1), "it")
     for depth in (MAX_DEPTH, 500, 200_000):
         with pytest.raises(
-            SchemaError, match="^it: it nests more than 50 objects and lists in each other; correct it$"
+            SchemaError, match=r"^it: it nests more than 50 objects and lists in each other; correct it$"
         ):
             parse_json(opening * depth + inner + closing * depth, "it")
 

@@ -244,16 +244,16 @@ def test_mappings_and_files_say_the_same(form, encoding, tmp_path):
     assert Workload.from_dict(DOMAIN, FORMS["listed"]).weights == {("a", "c"): 2.0, ("b",): 1.0}
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 99])
-def test_more_marginals_than_can_be_scored_are_refused_before_they_are_made(k=5):
+def test_more_marginals_than_can_be_scored_are_refused_before_they_are_made():
     domain = Domain(tuple(f"c{i}" for i in range(100)), (2,) * 100)
     with pytest.raises(ParameterError, match=r"5-way of 100 columns are 75,287,520 marginals; give a smaller k"):
-        Workload.all_k_way(domain, k)
+        Workload.all_k_way(domain, 5)
     with pytest.raises(ParameterError, match="50-way of 100 columns"):
         Workload.from_dict(domain, {"k": 50})
     assert len(Workload.all_k_way(domain, 3, target="c7").weights) == 99 * 98 // 2
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 99])
 def test_a_text_says_how_many_columns(k):
     assert Workload.parse(DOMAIN, f"{k}-way").weights == Workload.all_k_way(DOMAIN, k).weights
 
