@@ -15,11 +15,7 @@ must lie inside or outside a condition as a whole: otherwise the schema is refus
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-<<<<<<< HEAD
-from fractions import Fraction
 from math import prod
-=======
->>>>>>> main
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -118,12 +114,8 @@ def parse_rules(rules: object, columns: Sequence[Column], learnt: Collection[str
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema one by one, without what engines are to know of checks."""
     known = {column.name: column for column in columns}
-<<<<<<< HEAD
     _check_cells(rules, known)
-    parsed = [
-=======
     return tuple(
->>>>>>> main
         Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
         for rule in _listed(rules)
     )

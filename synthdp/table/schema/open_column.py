@@ -118,10 +118,7 @@ class OpenColumn:
 
     @cached_property
     def template(self) -> Column:
-        """The column closed with findings that are made up: it reads values as the closed one will.
-
-        Open bounds are as wide as the type and the field's format allow.
-        """
+        """The column closed with findings that are made up, open bounds as wide as can be: it reads as it will."""
         if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
             return self.closed(levels=[next(text for i in count() if (text := f"x{i}") not in taken)])
