@@ -10,7 +10,7 @@ from pandas.api.types import pandas_dtype
 
 from synthdp.table.frames.dtypes import kind_said
 
-_NAME = re.compile(r"\w+(\[\w+(, ?[\w+-][\w/+:-]*)?\])?", re.ASCII)
+_NAME = re.compile(r"\w+(\[[\w-]+(, ?[\w+-][\w/+:-]*)?\])?", re.ASCII)
 """Names of dtypes, with a unit or storage, and a time zone."""
 
 

@@ -23,8 +23,7 @@ from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
-from synthdp.table.schema.keys import check_field_keys, check_schema_keys
-from synthdp.table.schema.limits import within_levels
+from synthdp.table.schema.keys import check_field_keys, check_schema_keys, within_levels
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""

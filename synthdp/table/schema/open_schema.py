@@ -16,8 +16,8 @@ from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.schema.frictionless import parse_schema
+from synthdp.table.schema.keys import within_levels
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored
-from synthdp.table.schema.limits import within_levels
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_fields import open_field, read_field
 from synthdp.table.schema.open_rules import check_names as check_rule_names

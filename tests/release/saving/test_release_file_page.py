@@ -18,7 +18,7 @@ from synthdp.inference.models.saved_models import KINDS
 from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.release.saving import archive, members
 from synthdp.table.rules.rules import MAX_RULE_CELLS
-from synthdp.table.schema.limits import MAX_ALL_LEVELS, MAX_FORMAT
+from synthdp.table.schema.keys import MAX_ALL_LEVELS, MAX_FORMAT
 
 PAGE = ROOT / "docs/release-file.md"
 SAVED = sorted((Path(__file__).parent / "saved").glob("*.synthdp"))

@@ -5,8 +5,8 @@ import pytest
 from synthdp.errors import SchemaError
 from synthdp.table.columns.numeric import NumberColumn, even_edges
 from synthdp.table.rules.rules import MAX_RULE_CELLS
-from synthdp.table.schema import limits
-from synthdp.table.schema.limits import MAX_FORMAT, within_levels
+from synthdp.table.schema import keys
+from synthdp.table.schema.keys import MAX_FORMAT, within_levels
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -14,7 +14,7 @@ from synthdp.table.schema.schema import Schema
 @pytest.fixture
 def few(monkeypatch):
     """A limit that is reached sooner: 2,500 levels in all."""
-    monkeypatch.setattr(limits, "MAX_ALL_LEVELS", 2500)
+    monkeypatch.setattr(keys, "MAX_ALL_LEVELS", 2500)
 
 
 READERS = (Schema.from_dict, OpenSchema.from_dict)
