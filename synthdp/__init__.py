@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
+    from synthdp.release.loading import load
     from synthdp.release.stating.dp_events import dp_events
-    from synthdp.release.synthesis import Synthesis, load
+    from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
     from synthdp.table.schema.open_schema import OpenSchema
     from synthdp.table.schema.schema import Schema
@@ -73,7 +74,7 @@ _HOMES = {
     "Workload": "synthdp.workload",
     "dp_events": "synthdp.release.stating.dp_events",
     "from_measurements": "synthdp.release.external",
-    "load": "synthdp.release.synthesis",
+    "load": "synthdp.release.loading",
     "synthesize": "synthdp.release.synthesize",
 }
 

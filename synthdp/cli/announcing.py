@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterable
 
@@ -11,11 +12,14 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason
 
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that move a terminal's cursor, clear it, or turn the direction of what follows."""
+
 
 def print_text(text: str) -> None:
-    """Write to standard output and notice if that fails."""
+    """Write text or JSON to standard output and notice if that fails; a terminal obeys nothing that it holds."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         sys.stdout.flush()
     except BrokenPipeError:
         raise

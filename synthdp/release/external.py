@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
+from synthdp.release.fitting import fitted_model
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
 from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
@@ -91,7 +91,7 @@ def from_measurements(
     if not isinstance(measurements, Sequence) or isinstance(measurements, str):
         raise ParameterError(f"measurements is a {type(measurements).__name__}; give a list of them")
     released = [_measurement(given, number, public) for number, given in enumerate(measurements)]
-    model = estimate_refined(fitter, public.domain, released, constraints=public.constraints)
+    model = fitted_model(fitter, public, released)
     certificate = _certificate(released, model, fit_facts(public, fitter, model))
     return Synthesis(schema=public, measurements=released, model=model, certificate=certificate)
 

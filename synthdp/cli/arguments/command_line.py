@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.parsing import Parser
-from synthdp.cli.arguments.releases import add_certificate, add_run, add_sample, add_show
+from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.schemas import add_plan, add_schema
 from synthdp.version import __version__
 
@@ -14,6 +14,7 @@ EXAMPLES = """examples:
   synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp sample people.synthdp -o more.csv --rows 1e6
   synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
+  synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp
   synthdp show synthetic.csv.privacy.json
   synthdp certificate synthetic.csv.privacy.json -o certificate.html
   synthdp schema draft people.csv -o schema.json
@@ -38,6 +39,7 @@ def command_line_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_run(commands)
     add_sample(commands)
+    add_refit(commands)
     add_show(commands)
     add_certificate(commands)
     add_schema(commands)

@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.parsing import Commands, command, listed
-from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share
+from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
 from synthdp.release.registry import ENGINES, MECHANISMS
 
 
@@ -76,6 +76,18 @@ def add_sample(commands: Commands) -> None:
         help="complete these records, a table with some of the columns (not sensitive: it is used as it is)",
     )
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def add_refit(commands: Commands) -> None:
+    """Add ``synthdp refit``."""
+    parser = command(commands, "refit", "fit another engine to what a saved release measured; costs no privacy")
+    parser.set_defaults(handler="refit.refit_command")
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`, or kept of a failed run")
+    parser.add_argument("--engine", required=True, metavar="NAME", help=f"{listed(ENGINES)}; see docs/engines.md")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to save the release as refitted")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    add_verbose(parser)
 
 
 def add_show(commands: Commands) -> None:

@@ -64,6 +64,11 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
     add_dialect(parser)
+    add_verbose(parser)
+
+
+def add_verbose(parser: argparse.ArgumentParser) -> None:
+    """Add the log."""
     parser.add_argument(
         "-v",
         "--verbose",

@@ -139,7 +139,10 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     (0.3, 0.30000000000000004)
     """
     start, stop = (Fraction(Decimal(repr(float(bound)))) for bound in (low, high))
-    inner = (float(start + (stop - start) * i / bins) for i in range(1, bins))
+    unit = math.lcm(start.denominator, stop.denominator)
+    first, last = int(start * unit) * bins, int(stop * unit) * bins
+    wide = (last - first) // bins
+    inner = ((first + wide * i) / (unit * bins) for i in range(1, bins))  # the float nearest to the fraction
     return (float(low), *inner, float(high))
 
 

@@ -15,6 +15,7 @@ must lie inside or outside a condition as a whole: otherwise the schema is refus
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -32,6 +33,10 @@ from synthdp.table.rules.system import System
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
+
+
+MAX_RULE_CELLS = 2**25
+"""Most combinations of levels that rules list together, one byte each: models of more would take gigabytes."""
 
 
 @final
@@ -109,6 +114,7 @@ def parse_rules(rules: object, columns: Sequence[Column], learnt: Collection[str
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema one by one, without what engines are to know of checks."""
     known = {column.name: column for column in columns}
+    _check_cells(rules, known)
     return tuple(
         Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
         for rule in _listed(rules)
@@ -122,6 +128,19 @@ def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None
     checked = {column.name: column for column in columns if column.name in named and isinstance(column, BinnedColumn)}
     others = tuple(constraint for rule in rules if not rule.relations for constraint in rule.constraints)
     return System(checked, relations, others) if relations else None
+
+
+def _check_cells(rules: object, columns: Columns) -> None:
+    """Refuse rules that would be larger tables than anybody can use, before the first of them is made."""
+    n_cells = 0
+    for rule in _listed(rules):
+        if isinstance(rule, Mapping) and not is_check(rule):
+            names = names_in(rule) & columns.keys()
+            n_cells += prod(columns[name].size for name in names)
+            if n_cells > MAX_RULE_CELLS:
+                listed = ", ".join(map(repr, sorted(names)))
+                way_out = "name fewer columns, or use fewer bins"
+                _refuse(f"up to the rule on {listed}, rules list more than {MAX_RULE_CELLS:,} combinations; {way_out}")
 
 
 def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:

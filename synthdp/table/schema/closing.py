@@ -17,6 +17,9 @@ from synthdp.table.schema.frictionless import parse_field
 
 Found = Mapping[str, Any]
 
+MAX_DIGITS = 15
+"""Decimal digits that every float of so many holds."""
+
 
 def bounds_of(column: BinnedColumn) -> tuple[Any, Any]:
     """The bounds of a column, as values."""

@@ -23,7 +23,7 @@ from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
-from synthdp.table.schema.keys import check_field_keys, check_schema_keys
+from synthdp.table.schema.keys import check_field_keys, check_schema_keys, within_levels
 from synthdp.table.texts import checked_name, refuse
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
@@ -56,11 +56,11 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     if not isinstance(mapping, Mapping):
         raise SchemaError(f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields")
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
-        columns = [
+        columns = (
             IntegerColumn(name=name, minimum=0, maximum=size - 1, bins=size, required=True)
             for name, size in mapping.items()
-        ]
-        return tuple(columns), DEFAULT_MISSING_VALUES, USUAL
+        )
+        return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
@@ -72,7 +72,7 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
     dialect = dialect_of(mapping)
     return (
-        tuple(parse_field(field, missing_values) for field in dialect.fields(fields)),
+        within_levels(parse_field(field, missing_values) for field in dialect.fields(fields)),
         missing_values,
         dialect.of_files,
     )

@@ -26,7 +26,7 @@ from synthdp.table.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.table.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
 from synthdp.table.columns.points import decimal_points
 from synthdp.table.columns.reading import plain_text
-from synthdp.table.schema.closing import Completion, bounds_of
+from synthdp.table.schema.closing import MAX_DIGITS, Completion, bounds_of
 from synthdp.table.texts import check_text, refuse
 
 Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
@@ -43,9 +43,6 @@ DEFAULT_MAX_LEVELS = 512
 
 FIRST_YEAR, LAST_YEAR = 1, 9999
 """Years that are learnt lie between these, as in Python's dates."""
-
-MAX_DIGITS = 15
-"""Decimal digits that every float of so many holds."""
 
 # all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
 _DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
@@ -112,12 +109,14 @@ class OpenColumn:
             key, value = next(iter(self.limits.items()))
             refuse(self.name, f"constraints.{key} {value!r} leaves no room for values; correct it")
 
+    @property
+    def size(self) -> int:
+        """Number of levels of `template`."""
+        return self.template.size
+
     @cached_property
     def template(self) -> Column:
-        """The column closed with findings that are made up: it reads values as the closed one will.
-
-        Open bounds are as wide as the type and the field's format allow.
-        """
+        """The column closed with findings that are made up, open bounds as wide as can be: it reads as it will."""
         if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
             return self.closed(levels=[next(text for i in count() if (text := f"x{i}") not in taken)])

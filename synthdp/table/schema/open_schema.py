@@ -16,6 +16,7 @@ from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.schema.frictionless import parse_schema
+from synthdp.table.schema.keys import within_levels
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_fields import open_field, read_field
@@ -92,7 +93,7 @@ class OpenSchema:
         ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
-        columns = tuple(read_field(entry, missing_values) for entry in dialect_of(plain).fields(plain["fields"]))
+        columns = within_levels(read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"]))
         if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
             return cls.of(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
