@@ -45,20 +45,6 @@ class Accounting(Enum):
     ZCDP = "zcdp"
     GDP = "gdp"
 
-    @property
-    def theorem(self) -> str:
-        """What the guarantee stands on."""
-        return {
-            Accounting.ZCDP: (
-                "zCDP of Gaussian, Laplace and exponential mechanisms, composed by a privacy filter; "
-                "epsilon and delta by [CKS20]"
-            ),
-            Accounting.GDP: (
-                "Gaussian DP of Gaussian noise, rounded afterwards, composed by a privacy filter "
-                "[Smith-Thakurta 2022]; epsilon and delta by [DRS19]"
-            ),
-        }[self]
-
     def rho(self, *, epsilon: float, delta: float) -> Fraction:
         """The budget for (epsilon, delta)."""
         convert = gdp_rho if self is Accounting.GDP else zcdp_rho

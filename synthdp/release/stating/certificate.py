@@ -12,6 +12,7 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.stating.words import THEOREMS, unit_in_words
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
@@ -69,12 +70,12 @@ def privacy_certificate(
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
         "adjacency": ledger.unit.adjacency.value,
-        "unit_of_privacy": ledger.unit.description,
+        "unit_of_privacy": unit_in_words(ledger.unit),
         "max_rows_per_unit": ledger.unit.max_rows,
         "cautions": [*weak, *findings],
         "accounting": {
             "currency": ledger.accounting.value,
-            "theorem": ledger.accounting.theorem,
+            "theorem": THEOREMS[ledger.accounting],
             "rho_budget": float(ledger.budget),
             "rho_spent": float(ledger.spent),
             "rho_left": float(ledger.remaining),
