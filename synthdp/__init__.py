@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
+    from synthdp.release.keeping.budget import Budget
     from synthdp.release.synthesis import Synthesis, load
     from synthdp.release.synthesize import synthesize
     from synthdp.table.schema.open_schema import OpenSchema
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from synthdp.workload import Workload
 
 __all__ = [
+    "Budget",
     "BudgetExceededError",
     "CautionWarning",
     "Clique",
@@ -61,6 +63,7 @@ __all__ = [
 
 # Names are loaded when they are first used: importing the package costs next to nothing.
 _HOMES = {
+    "Budget": "synthdp.release.keeping.budget",
     "Clique": "synthdp.cliques",
     "Domain": "synthdp.domain",
     "Factor": "synthdp.factor",

@@ -86,12 +86,12 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
     0.014973
     """
     check_budget(epsilon=epsilon, delta=delta)
-    a = Fraction(_best_order(epsilon, log(delta)))
+    a = Fraction(best_order(epsilon, log(delta)))
     known = _log_bounds(Fraction(delta))[0] + (1 + a) * _log_bounds(1 + a)[0] - a * _log_bounds(a)[1]
     return _enough((known + a * Fraction(epsilon)) / (a * (1 + a)), epsilon, delta)
 
 
-def _best_order(epsilon: float, log_delta: float) -> float:
+def best_order(epsilon: float, log_delta: float) -> float:
     """About the ``a`` that proves the largest rho: where both the bound is delta and its derivative in a is 0.
 
     The derivative of the bound's logarithm, ``(2a + 1) rho - epsilon - log(1 + 1/a)``, gives rho for an a, and
