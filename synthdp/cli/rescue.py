@@ -43,8 +43,11 @@ class PaidFor:
 
 
 @contextmanager
-def rescuing(output: str) -> Iterator[PaidFor]:
-    """If anything fails, save what was paid for beside ``output`` and note on the error where it is."""
+def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
+    """If anything fails, save what was paid for beside ``output`` and note on the error where it is.
+
+    With a ``journal`` the same command goes on, which is noted as well.
+    """
     paid = PaidFor()
     try:
         yield paid
@@ -53,6 +56,8 @@ def rescuing(output: str) -> Iterator[PaidFor]:
             with undisturbed_end() as end:
                 end()
                 error.add_note(paid.note(output))
+        if journal is not None:
+            error.add_note(f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice")
         raise
 
 

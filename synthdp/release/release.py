@@ -116,6 +116,11 @@ class Release:
         return self._ledger
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
+        return self._kept.journal is not None and self._kept.journal.n_made == 0
+
+    @property
     def _domain_rho(self) -> Fraction:
         """What learning the domain may spend."""
         return self._ledger.budget * Fraction(self._domain_share)

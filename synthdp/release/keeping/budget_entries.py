@@ -122,7 +122,7 @@ def _left(account: Account) -> dict[str, float]:
     """About the largest release that still fits: its epsilon at the delta of the budget."""
     if account.terms is None:
         return {"epsilon": float(account.epsilon), "delta": float(account.delta)}
-    delta = float(account.delta - account.terms.reserve)
+    delta = float(account.delta)
     left = account.terms.capacity - account.rho
     epsilon = epsilon_of(account.terms.accounting, left, delta, most=float(account.epsilon))
     return {"epsilon": epsilon, "delta": delta, "rho": float(left)}

@@ -6,7 +6,9 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
 from importlib.metadata import version
-from os import PathLike, path
+from os import PathLike
+from os.path import lexists
+from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
@@ -47,7 +49,8 @@ class Journal:
     def __init__(self, path: str | PathLike[str], settings: Mapping[str, Any]) -> None:
         self._path, self._settings = path, dict(settings)
         self._n_recalled, self._n_made = 0, 0
-        if not _exists(path):
+        self._is_new = not _exists(path)
+        if self._is_new:
             header = {"format": FORMAT, "run": secrets.token_hex(16), "settings": self._settings, "made_by": _made_by()}
             ChainedFile.create(path, header, what=_WHAT)
         self._file = ChainedFile(path, what=_WHAT, patience=0)
@@ -123,6 +126,12 @@ class Journal:
                 f"journal {self.path!r}: it holds {left} answers more than the run asked for; {self._way_out}"
             )
 
+    def discard_if_new(self) -> None:
+        """Remove the file if it was not there before: its run does not begin."""
+        if self._is_new and self._n_made == 0:
+            self.close()
+            Path(self._path).unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let others have the file."""
         self._file.close()
@@ -142,7 +151,8 @@ class Journal:
         if differing:
             found = ", ".join(_difference(name, settings.get(name), self._settings.get(name)) for name in differing)
             raise ParameterError(
-                f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, or name another"
+                f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, "
+                "or name another journal"
             )
 
     def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
@@ -169,7 +179,7 @@ class Journal:
 
 def _exists(name: str | PathLike[str]) -> bool:
     try:
-        return path.lexists(name)
+        return lexists(name)
     except ValueError:  # a NUL character; creating it says so
         return False
 

@@ -6,7 +6,7 @@ from logging import INFO
 from os import PathLike
 from typing import Any, final
 
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, PrivacyError
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.journal import Journal
@@ -79,6 +79,10 @@ def kept_run(
     opened = None if budget is None else budget if isinstance(budget, Budget) else Budget(budget)
     with Journal(journal, settings) as kept:
         if opened is not None:
-            is_new = opened.charge(ledger, kept, schema=str(settings["schema"]), note=note)
+            try:
+                is_new = opened.charge(ledger, kept, schema=str(settings["schema"]), note=note)
+            except PrivacyError:  # refused for good, so that a new journal would only be in the way
+                kept.discard_if_new()
+                raise
             log(INFO, "budget %s: %s", opened.path, "charged" if is_new else "was charged for this run before")
         yield KeptRun(kept, opened)
