@@ -125,6 +125,11 @@ class Release:
         """What learning the domain may spend."""
         return self._ledger.budget * Fraction(self._domain_share)
 
+    @property
+    def _bits(self) -> Randomness:
+        """Where the random bits come from."""
+        return SystemRandomness() if self._randomness is None else self._randomness
+
     def _check_questions(self) -> None:
         """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
         for budget in column_budgets(self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta):
@@ -141,13 +146,14 @@ class Release:
 
         To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
         """
+        others = {"target": self._target, "domain_share": self._domain_share, "stated": self._stated}
         settings = run_settings(
             ledger=self._ledger,
             schema=self._schema,
             mechanism=self._mechanism,
             engine=self._engine,
             workload=self._workload,
-            others={"target": self._target, "domain_share": self._domain_share, "stated": self._stated},
+            others=others | {"randomness": self._bits.description},
         )
         with kept_run(journal, budget, note=note, ledger=self._ledger, settings=settings) as self._kept:
             yield self
@@ -254,12 +260,11 @@ class Release:
     def _certificate(
         self, schema: Schema | None, model: Model | None, measurements: Sequence[LinearMeasurement] = ()
     ) -> dict[str, object]:
-        bits = SystemRandomness() if self._randomness is None else self._randomness
         unread = [] if schema is None else unread_cautions(schema, measurements)
         findings = [*self._findings, *count_cautions(measurements), *unread, *fit_cautions(model)]
         return privacy_certificate(
             ledger=self._ledger,
-            randomness=bits,
+            randomness=self._bits,
             release=self._public_facts(schema, model),
             findings=findings,
             n_rows=clear_total(measurements) if measurements else None,

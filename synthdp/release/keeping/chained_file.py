@@ -221,10 +221,10 @@ def _next_line(stream: BinaryIO, previous: str) -> _Line | None:
         return None
     start, rest, length = piece[:_START], piece[_START:], len(piece)
     hashed = sha256(previous.encode())
-    while not rest.endswith(b"\n") and (piece := stream.readline(_CHUNK)):
+    while not piece.endswith(b"\n") and (more := stream.readline(_CHUNK)):
         hashed.update(rest[:-2])  # the last two bytes may be the end of the line
-        rest, length = rest[-2:] + piece, length + len(piece)
-    is_ended = rest.endswith(b"\n")
+        piece, rest, length = more, rest[-2:] + more, length + len(more)
+    is_ended = piece.endswith(b"\n")
     for body in (rest.removesuffix(b"\n"),) if is_ended else (rest, rest[:-1]):
         whole = hashed.copy()
         whole.update(body[:-1])

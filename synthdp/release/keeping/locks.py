@@ -47,18 +47,17 @@ def _attempt(path: Path, mode: str, is_shared: bool) -> FileIO | None:
         if place in _HELD:
             return None
         _HELD.add(place)
+    stream, is_held = None, False
     try:
         stream = FileIO(path, mode)
-        if place == _place(os.fstat(stream.fileno())) and _lock(stream.fileno(), is_shared):
-            return stream
-        stream.close()
-    except BaseException:
-        with _GUARD:
-            _HELD.discard(place)
-        raise
-    with _GUARD:
-        _HELD.discard(place)
-    return None
+        is_held = place == _place(os.fstat(stream.fileno())) and _lock(stream.fileno(), is_shared)
+        return stream if is_held else None
+    finally:
+        if not is_held:
+            if stream is not None:
+                stream.close()
+            with _GUARD:
+                _HELD.discard(place)
 
 
 def _place(status: os.stat_result) -> tuple[int, int]:
