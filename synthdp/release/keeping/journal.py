@@ -96,8 +96,9 @@ class Journal:
         entry = self._file.entry(self._n_recalled + 1)
         if entry.get("question") != digest_of(question):
             self._refuse_question(entry, question)
+        answer = self._answer(entry)
         self._n_recalled += 1
-        return self._answer(entry)
+        return answer
 
     def keep(self, question: tuple[object, ...], answer: Answer) -> None:
         """Write an answer; when this returns, it is on the disk.
