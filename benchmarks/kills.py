@@ -47,7 +47,8 @@ def main() -> None:
         Path("in.csv").write_text(ROWS)
         Path("schema.json").write_text(LEVELS)
         run([*COMMAND, options.mechanism])  # so that processes find all modules loaded
-        found = killed_runs(options.kills, options.mechanism) + race(options.charges, options.processes)
+        found = killed_runs(options.kills, options.mechanism)
+        found.update(race(options.charges, options.processes))  # which keeps zeros, unlike a sum
     for name, count in sorted(found.items()):
         print(f"{count:6d} {name}")
     sys.exit(any(found[name] for name in ("double charges", "lost", "damaged", "overspent")))
@@ -94,7 +95,7 @@ def killed_runs(n_kills: int, mechanism: str) -> Counter[str]:
             status = os.waitpid(process, 0)[1]
             was_killed = os.WIFSIGNALED(status)
             found["kills"] += was_killed
-            found += checked(says)
+            found.update(checked(says))
             if not was_killed:
                 assert status == 0, f"exit status {status}"
                 seconds = time.monotonic() - began if number == 1 else seconds

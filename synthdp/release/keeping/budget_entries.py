@@ -66,6 +66,8 @@ class Entries:
                     continue
                 cost = _cost_in(entry)
                 terms = _terms_in(entry["terms"]) if "terms" in entry else account.terms
+                if terms is None and cost.accounting is not None:
+                    raise ValueError("nothing says how such costs add up")
                 account = account.charged(cost, terms)
                 if entry["kind"] == "run":
                     runs[str(entry["run"])] = cost
