@@ -32,7 +32,7 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
     assert outcome.code == 0
     assert outcome.notes[-1].startswith("synthdp: journal out.csv.journal: it holds the whole run; the same command")
     text = invoke("budget", "show", "b").out.decode()
-    for part in ("Budget of people of a town", "epsilon 1, delta 1e-06 (zcdp", "yearly table", "Left: about epsilon 1."):
+    for part in ("Budget of people of a town", "1, delta 1e-06 (zcdp", "yearly table", "Left: about epsilon 1."):
         assert part in text
     head = shown()["head"]
     assert head in text
