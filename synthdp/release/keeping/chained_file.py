@@ -61,6 +61,8 @@ class ChainedFile:
         try:
             self._check_place()
             self._verify()
+            if is_writable:
+                self._failing("written", self._settle)
         except BaseException:
             self.close()
             raise
@@ -170,6 +172,11 @@ class ChainedFile:
         if not self._starts:
             self.refuse(f"it is no {self._what} that synthdp wrote; give another name")
 
+    def _settle(self) -> None:
+        """Remove what was cut short, and have on the disk what a process may have been killed over: it counts now."""
+        os.ftruncate(self._stream.fileno(), self._end)
+        os.fsync(self._stream.fileno())
+
     @property
     def _previous(self) -> str:
         return self._hashes[-1] if self._hashes else ""
@@ -186,7 +193,6 @@ class ChainedFile:
         self._check_place()
         descriptor, done = self._stream.fileno(), 0
         try:
-            os.ftruncate(descriptor, self._end)
             self._stream.seek(self._end)
             while done < len(content):
                 done += self._stream.write(content[done:])
