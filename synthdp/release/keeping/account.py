@@ -28,8 +28,11 @@ from synthdp.privacy.accounting import Accounting, best_order
 RESERVED = 0.25
 """Share of delta for thresholds and for deltas of other systems, unless the first release needs another."""
 
-_SPARE = Fraction(1 + 2**-30)
-"""Far more than what floating-point functions are wrong by."""
+_SPARE = Fraction(1, 2**30)
+"""Far more than what floating-point functions are wrong by: in proportion, and a thousandth of it where mu is tiny."""
+
+_LARGE_EPSILON = 30
+"""From there on an epsilon is more than any budget of Gaussian DP allows for."""
 
 
 @final
@@ -69,9 +72,9 @@ class Terms:
     def of(cls, accounting: Accounting, *, epsilon: float, delta: float, reserve: float) -> Self:
         """The terms of a budget, worked out exactly as a run works out its own."""
         rest = nextafter(delta - reserve, 0.0) if reserve else delta
-        order = 1 + best_order(epsilon, log(rest)) if accounting is Accounting.ZCDP else 1.0
+        order = 1 + Fraction(best_order(epsilon, log(rest)) if accounting is Accounting.ZCDP else 0)
         capacity = accounting.rho(epsilon=epsilon, delta=rest)
-        return cls(accounting=accounting, capacity=capacity, reserve=Fraction(reserve), order=Fraction(order))
+        return cls(accounting=accounting, capacity=capacity, reserve=Fraction(reserve), order=order)
 
     def rho_of(self, cost: Cost) -> Fraction:
         """What a release costs under these terms.
@@ -91,8 +94,9 @@ class Terms:
         """What a release counts as of which only epsilon is known."""
         if self.accounting is Accounting.ZCDP:
             return min(epsilon**2 / 2, epsilon / self.order)
-        mu = Fraction(-2 * NormalDist().inv_cdf(1 / (1 + exp(min(float(epsilon), 30.0))))) * _SPARE
-        return mu**2 / 2 if epsilon < 30 else Fraction(10**9)
+        mu = -2 * NormalDist().inv_cdf(1 / (1 + exp(float(min(epsilon, _LARGE_EPSILON)))))
+        largest = Fraction(mu) * (1 + _SPARE) + _SPARE / 1000
+        return largest**2 / 2 if epsilon < _LARGE_EPSILON else Fraction(10**9)
 
 
 @final
