@@ -31,7 +31,7 @@ RESERVED = 0.25
 _SPARE = Fraction(1, 2**30)
 """Far more than what floating-point functions are wrong by: in proportion, and a thousandth of it where mu is tiny."""
 
-_LARGE_EPSILON = 30
+_LARGE_EPSILON = 30.0
 """From there on an epsilon is more than any budget of Gaussian DP allows for."""
 
 
@@ -94,7 +94,7 @@ class Terms:
         """What a release counts as of which only epsilon is known."""
         if self.accounting is Accounting.ZCDP:
             return min(epsilon**2 / 2, epsilon / self.order)
-        mu = -2 * NormalDist().inv_cdf(1 / (1 + exp(float(min(epsilon, _LARGE_EPSILON)))))
+        mu = -2 * NormalDist().inv_cdf(1 / (1 + exp(min(float(epsilon), _LARGE_EPSILON))))
         largest = Fraction(mu) * (1 + _SPARE) + _SPARE / 1000
         return largest**2 / 2 if epsilon < _LARGE_EPSILON else Fraction(10**9)
 
