@@ -55,6 +55,20 @@ def check_text(text: object, column: str, what: str) -> None:
         refuse(column, f"{what} {text!r} holds a NUL or a lone surrogate, which CSV files cannot; remove it")
 
 
+def checked_name(name: object) -> str:
+    """The name of a column; raises `SchemaError` if it is no text, or empty."""
+    if not isinstance(name, str) or not name:
+        raise SchemaError(f"schema: the field name {name!r} is not a text; give each field a name")
+    check_text(name, name, "the name")
+    return name
+
+
+def check_words(name: object, title: object, description: object) -> None:
+    """Refuse a name, or texts for people, that a file cannot hold."""
+    for key, text in (("title", title), ("description", description)):
+        check_text(text, checked_name(name), key)
+
+
 def code_dtype(size: int) -> np.dtype[Any]:
     """The smallest unsigned integer type that holds the codes ``0 .. size - 1``."""
     return np.min_scalar_type(max(size - 1, 0))
@@ -89,9 +103,7 @@ class Column(ABC):
     description: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise SchemaError(f"schema: the column name {self.name!r} is not a text; give each field a name")
-        check_text(self.name, self.name, "the name")
+        check_words(self.name, self.title, self.description)
         object.__setattr__(self, "missing_values", tuple(self.missing_values))
         for text in self.missing_values:
             check_text(text, self.name, "the missing value")

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 import pandas as pd
@@ -190,6 +190,16 @@ class NumberColumn(NumericColumn):
         largest = max(map(abs, self._bounds))
         exponent = math.ceil(math.log10(largest)) if largest > 0 else 0
         return min(15 - exponent, 300)
+
+    def with_decimals(self, decimals: int) -> Self:
+        """This column with other decimals; a bin that then holds no value becomes part of one beside it."""
+        after_last = np.nextafter(self._edges[-1], np.inf)
+        starts = first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), decimals)
+        filled = np.flatnonzero(np.diff(starts) > 0)
+        if not 2 <= filled.size < self.n_levels:
+            return replace(self, decimals=decimals)
+        edges = (self._edges[0], *(self._edges[i] for i in filled[1:]), self._edges[-1])
+        return replace(self, decimals=decimals, bins=None, edges=edges)
 
     def _check_decimals(self, decimals: object) -> None:
         if isinstance(decimals, bool) or not isinstance(decimals, int):

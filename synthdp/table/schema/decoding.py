@@ -33,8 +33,7 @@ def decoded(
         def draw(name: str, rows: NDArray[np.intp]) -> Ints:
             return _drawn(columns[name], every, rng, rows)
 
-        points, taken = drawn_values(schema.checks, codes, draw, rng, given)
-        codes = {name: column[taken] for name, column in codes.items()}
+        points, codes = drawn_values(schema.checks, codes, draw, rng, given)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
         own = codes[column.name]

@@ -17,7 +17,7 @@ from synthdp.errors import SchemaError
 from synthdp.table.columns.bin_shape import Shape
 from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, checked_name, refuse
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
@@ -85,9 +85,7 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     """One column from one field; ``missing_values`` apply unless the field has its own."""
     if not isinstance(field, Mapping):
         raise SchemaError(f"schema: the field {field!r} is not an object; write {{'name': ..., 'type': ...}}")
-    name = field.get("name")
-    if not isinstance(name, str) or not name:
-        raise SchemaError(f"schema: the field name {name!r} is not a text; give each field a name")
+    name = checked_name(field.get("name"))
     check_field_keys(name, field)
     kind = field.get("type")
     if kind not in SUPPORTED_TYPES:

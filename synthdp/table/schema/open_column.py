@@ -43,6 +43,9 @@ DEFAULT_MAX_LEVELS = 512
 FIRST_YEAR, LAST_YEAR = 1, 9999
 """Years that are learnt lie between these, as in Python's dates."""
 
+MAX_DIGITS = 15
+"""Decimal digits that every float of so many holds."""
+
 # all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
 _DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
 
@@ -145,6 +148,28 @@ class OpenColumn:
                 continue
             return low, high
         return _DATE_RANGES[-1]
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether bounds are open that could be any numbers."""
+        return self.type == "number" and "bounds" in self.open_parts
+
+    def example(self, scale: int) -> Column:
+        """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if they cannot."""
+        if not self.is_scaled:
+            return self.template
+        limit = max(10.0**scale, *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER), 0.0)
+        bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
+        return self.closed(**bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None)
+
+    @property
+    def widest_bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest bound that can be found, as values; where bounds are open."""
+        if self.is_scaled:
+            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
+        assert isinstance(self.template, BinnedColumn)
+        low, high = bounds_of(self.template)
+        return (max(low, FIRST_YEAR), min(high, LAST_YEAR)) if self.type == "year" else (low, high)
 
     @property
     def limits(self) -> Mapping[str, Any]:
