@@ -150,9 +150,8 @@ class PrivateTable(Queryable[CountSource]):
         def chosen() -> Answer:
             units = [score.weighted(*each) for each in zip(names, self._errors(names, score), strict=True)]
             per_unit, best = event.epsilon / (2 * event.sensitivity * score.units_per_record), max(units)
-            return Answer(
-                np.array([exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)])
-            )
+            place = exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)
+            return Answer(np.array([place], dtype=np.int64))
 
         return names[int(self._answer(event, chosen, names, score).numbers[0])]
 

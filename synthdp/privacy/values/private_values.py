@@ -190,7 +190,7 @@ class PrivateValues(Queryable[ValueSource]):
             released = sorted((_plain(values[place]), int(noisy[1 + place])) for place in places)
             found = [value for value, _ in released]  # in their own order, whatever order the source has
             numbers = [int(noisy[0]), *(count for _, count in released), *(each for each in found if type(each) is int)]
-            return Answer(np.array(numbers), tuple(each for each in found if type(each) is str))
+            return Answer(np.array(numbers, dtype=np.int64), tuple(each for each in found if type(each) is str))
 
         answer = self._answer(event, passed, grid)
         missing, *numbers = answer.numbers.tolist()
