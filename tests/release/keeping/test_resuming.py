@@ -31,7 +31,7 @@ class StopError(BaseException):
     """A process that is killed runs no handler; this comes as near to it as an exception can."""
 
 
-def frame(n_rows=500):
+def frame(n_rows=200):
     generator = np.random.default_rng(5)
     codes = {name: generator.integers(0, n, n_rows) for name, n in (("u", 2), ("v", 3), ("w", 2))}
     table = pd.DataFrame({name: np.array(list("abc"))[column] for name, column in codes.items()})
@@ -76,7 +76,7 @@ def test_every_recipe_goes_on_after_any_answer(mechanism, path, monkeypatch):
     def run():
         return synthdp.synthesize(frame()[["u", "v", "w"]], SCHEMA, mechanism=mechanism, journal=path, **RUN)
 
-    for n_answers in (1, 2, 3):  # those of earlier stops not counted
+    for n_answers in (1, 3):  # those of earlier stops not counted
         if not stops(run, n_answers):
             break
         before = lines(path)
@@ -99,7 +99,7 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
     def run():
         return synthdp.synthesize(people, kinds=KINDS, mechanism="independent", journal=path, **RUN, **persons)
 
-    for n_answers in (2, 1, 4):
+    for n_answers in (2, 4):
         assert stops(run, n_answers)
     before = lines(path)
     whole = run()
