@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
     from synthdp.release.keeping.budget import Budget
+    from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis, load
     from synthdp.release.synthesize import synthesize
     from synthdp.table.schema.open_schema import OpenSchema
@@ -56,6 +57,7 @@ __all__ = [
     "Synthesis",
     "Workload",
     "__version__",
+    "dp_events",
     "from_measurements",
     "load",
     "synthesize",
@@ -72,6 +74,7 @@ _HOMES = {
     "Schema": "synthdp.table.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
     "Workload": "synthdp.workload",
+    "dp_events": "synthdp.release.stating.dp_events",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.synthesis",
     "synthesize": "synthdp.release.synthesize",

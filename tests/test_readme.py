@@ -7,11 +7,13 @@ import shlex
 import pytest
 from helpers.cli_runs import invoke
 from helpers.paths import ROOT
+from helpers.stated import release_of
 
 import synthdp
 from synthdp.cli.arguments import command_line, exits
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
+from synthdp.release.stating.about import KEYS, read_about
 from synthdp.workload import Workload
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -19,7 +21,8 @@ RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.m
 FRAMES = ROOT / "docs/frames.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
-COMMANDS = ("run", "sample", "show", "schema draft", "schema check", "plan")
+CERTIFICATE = ROOT / "docs/certificate.md"
+COMMANDS = ("run", "sample", "show", "certificate", "schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
@@ -122,10 +125,30 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_pages
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES)]))
+@pytest.mark.parametrize(
+    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, CERTIFICATE)])
+)
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
     assert capsys.readouterr().out == "{'n_marginals': 13, 'columns_at_most': 2}\n"
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[CERTIFICATE]))
+def test_another_accountant_finds_the_epsilon_of_a_certificate(block, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("dp_accounting")
+    monkeypatch.chdir(tmp_path)
+    certificate = release_of(mechanism="independent", accounting="gdp").certificate
+    (tmp_path / "synthetic.csv.privacy.json").write_text(json.dumps(certificate), encoding="utf-8")
+    exec(compile(block, CERTIFICATE.name, "exec"), {})
+    assert float(capsys.readouterr().out) == pytest.approx(certificate["epsilon"], rel=1e-3)
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("yaml", pages=[CERTIFICATE]))
+def test_what_a_curator_may_say_is_shown_whole(block, tmp_path):
+    (tmp_path / "about.yaml").write_text(block, encoding="utf-8")
+    assert set(read_about(tmp_path / "about.yaml")) == set(KEYS)
 
 
 @needs_pages

@@ -45,6 +45,7 @@ from synthdp.release.stating.certificate import (
     privacy_certificate,
     unfinished_facts,
 )
+from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
@@ -146,7 +147,7 @@ class Release:
 
         To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
         """
-        others = {"target": self._target, "domain_share": self._domain_share, "stated": self._stated}
+        others = {"target": self._target, "domain_share": self._domain_share}
         settings = run_settings(
             ledger=self._ledger,
             schema=self._schema,
@@ -280,4 +281,6 @@ class Release:
         learning = {"share_of_budget": self._domain_share, "derived": learnt, "open": still_open}
         domain = {"domain": learning} if opened else {}
         asked = {"mechanism": mechanism_facts(self._mechanism), "workload": wanted}
+        public = unprotected_quantities(self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated)
+        asked |= {"unprotected": public}
         return self._stated | asked | domain | findings | facts

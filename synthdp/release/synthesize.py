@@ -17,6 +17,7 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema
+from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
@@ -51,6 +52,7 @@ def synthesize(
     unit: str | None = None,
     max_rows_per_unit: int | None = None,
     domain_share: float = DOMAIN_SHARE,
+    about: Mapping[str, Any] | str | PathLike[str] | None = None,
     journal: str | PathLike[str] | None = None,
     budget: Budget | str | PathLike[str] | None = None,
     budget_note: str = "",
@@ -108,6 +110,9 @@ def synthesize(
         in proportion. Needed with ``unit``.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
+    about
+        What only you know of the release, for its certificate: curators, intended use, how it was tuned, and so on,
+        as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is published as it is.
     journal
         A file in which each answer is kept, on the disk, before the next is asked for. A call that was killed is
         made again with the same arguments and data, and goes on: what was paid for is not paid again.
@@ -137,7 +142,7 @@ def synthesize(
         If the file cannot be read, or is not what its ending and dialect say; or journal or budget cannot be
         written, are damaged, or held by another run.
     MissingExtraError
-        If another library is needed to read the table.
+        If another library is needed to read the table, or what is said about it.
     SchemaError
         If the schema contradicts itself or the table's columns.
     ParameterError
@@ -152,6 +157,7 @@ def synthesize(
     ((5, 1), '(1, 1e-06)-differential privacy')
     """
     max_rows = checked_rows(unit, max_rows_per_unit)
+    said = {} if about is None else {"about": read_about(about)}
     table = None if isinstance(data, str | PathLike) else opened(data)
     dtypes = None if table is None else table.dtypes
     declared, public_dtypes = settled_schema(schema, kinds, dtypes, unit=unit, dialect=dialect)
@@ -171,7 +177,7 @@ def synthesize(
             unit=unit,
             max_rows_per_unit=max_rows,
             domain_share=domain_share,
-            stated={"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {},
+            stated=said | ({"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}),
         )
         hold = held_frame if isinstance(source, pd.DataFrame) else held_rows
         with run.kept(journal, budget, budget_note):

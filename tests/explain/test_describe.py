@@ -10,9 +10,9 @@ from helpers.failing_runs import failing
 
 import synthdp
 from synthdp.derivation import learner
-from synthdp.explain.meaning import best_true_positives
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.stating.meaning import Protection
 from synthdp.table.schema.open_schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
@@ -254,13 +254,13 @@ def test_what_it_means_for_one_person_is_said_where_there_is_a_guarantee(place):
         return [line for line in show(path)[0] if line.startswith("for one person ")]
 
     accounting = certificate["accounting"]
-    most = best_true_positives(
+    most = Protection(
         epsilon=8,
         delta=1e-6,
         accounting=Accounting(accounting["currency"]),
         rho=accounting["rho_budget"],
         failure_delta=accounting["failure_delta"],
-    )
+    ).true_positives(0.01)
     begin = "for one person an attacker who is wrong about 1 % of"
     assert said() == [f"{begin} those not in the table recognises at most {100 * most:.3g} % of those in it"]
     assert said(adjacency="replace-one") == [

@@ -22,11 +22,11 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("files", "columns"), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
+    "table": (("",), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "keeping", "saving", "stating"), ("",)),
-    "explain": (("",), ("planning",)),
+    "explain": (("",), ("planning", "pages")),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),

@@ -4,7 +4,7 @@ import argparse
 
 from synthdp.cli.arguments.budgets import add_budget
 from synthdp.cli.arguments.parsing import Parser
-from synthdp.cli.arguments.releases import add_run, add_sample, add_show
+from synthdp.cli.arguments.releases import add_certificate, add_run, add_sample, add_show
 from synthdp.cli.arguments.schemas import add_plan, add_schema
 from synthdp.version import __version__
 
@@ -16,6 +16,7 @@ EXAMPLES = """examples:
   synthdp sample people.synthdp -o more.csv --rows 1e6
   synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
   synthdp show synthetic.csv.privacy.json
+  synthdp certificate synthetic.csv.privacy.json -o certificate.html
   synthdp schema draft people.csv -o schema.json
   synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
@@ -41,6 +42,7 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_run(commands)
     add_sample(commands)
     add_show(commands)
+    add_certificate(commands)
     add_schema(commands)
     add_plan(commands)
     add_budget(commands)

@@ -20,6 +20,7 @@ from synthdp.inference.requests import most_rows
 from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
+from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import log
 from synthdp.table.files.formats import STANDARD_STREAM
@@ -40,7 +41,8 @@ def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
     kept = [path for path in (journal, options.budget) if path is not None]
-    check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved, kept=kept)
+    inputs = [options.input, options.schema or options.kinds, *([options.about] if options.about else [])]
+    check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
     schema = schema_in(
@@ -117,4 +119,5 @@ def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> 
         unit=options.unit,
         max_rows_per_unit=max_rows,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+        stated={"about": read_about(options.about)} if options.about else {},
     )

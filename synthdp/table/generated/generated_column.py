@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.column import check_words
+from synthdp.table.texts import check_words
 
 
 @dataclass(frozen=True, kw_only=True)

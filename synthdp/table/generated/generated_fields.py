@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import checked_name, refuse
 from synthdp.table.files.json_files import meant_key
 from synthdp.table.generated.fake_column import FAKES, FakeColumn
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.id_column import IdColumn
+from synthdp.table.texts import checked_name, refuse
 
 ID = "id"
 GENERATED_KINDS = (ID, *FAKES)

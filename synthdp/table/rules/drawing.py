@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.rules.combinations import allowed_beside
 from synthdp.table.rules.inequalities import Intervals, Mask
 from synthdp.table.rules.search import Places
 from synthdp.table.rules.system import Numbers, System, refuse_given
+from synthdp.table.runs.runs import Ints
 
 Codes = NDArray[np.integer[Any]]
 Rows = NDArray[np.intp]

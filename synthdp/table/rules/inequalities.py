@@ -7,8 +7,8 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.rules.lines import Line
+from synthdp.table.runs.runs import Ints
 
 Mask = NDArray[np.bool_]
 

@@ -13,12 +13,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import unit_of
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.numeric import NumberColumn
 from synthdp.table.columns.points import NEAR
+from synthdp.table.runs.runs import Ints
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 """All longer units begin with a day."""

@@ -14,16 +14,17 @@ from datetime import date, datetime
 from typing import Any
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.bin_shape import Shape
+from synthdp.table.columns.bin_shape import Heaping, Shape
 from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, checked_name, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
 from synthdp.table.schema.keys import check_field_keys, check_schema_keys
+from synthdp.table.texts import checked_name, refuse
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
@@ -38,7 +39,7 @@ FREE_TEXT = (
 """What is said of one."""
 
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
-_INTEGER_KEYS = ("bins", "edges", "shape")
+_INTEGER_KEYS = ("bins", "edges", "shape", "heaping")
 NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
 DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 
@@ -147,6 +148,8 @@ def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any]
     binning["edges"] = _list(name, own, "edges", "increasing numbers")
     if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
         binning["shape"] = Shape(**shape)
+    if own.get("heaping") is not None:
+        binning["heaping"] = Heaping.of(name, own["heaping"])
     binning |= {key: constraints.get(key) for key in ("minimum", "maximum")}
     return NumberColumn(**binning, **shared) if kind == "number" else IntegerColumn(type=kind, **binning, **shared)
 

@@ -21,12 +21,13 @@ from synthdp.table.columns.calendar import (
     start_of,
     unit_of,
 )
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.table.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
 from synthdp.table.columns.points import decimal_points
 from synthdp.table.columns.reading import plain_text
 from synthdp.table.schema.closing import Completion, bounds_of
+from synthdp.table.texts import check_text, refuse
 
 Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
 """What can be left open; "missing": whether values may be missing."""
@@ -184,12 +185,9 @@ class OpenColumn:
     @property
     def resolution(self) -> Resolution | None:
         """How far dates are told apart; None for other columns."""
-        return self._resolution if self.type in DEFAULT_RESOLUTION else None
-
-    @property
-    def _resolution(self) -> Resolution:
-        resolution: Resolution = self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
-        return resolution
+        if self.type not in DEFAULT_RESOLUTION:
+            return None
+        return self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
@@ -203,6 +201,11 @@ class OpenColumn:
         """Declared decimals of a number column; None if there are none."""
         decimals: int | None = self._own.get("decimals")
         return decimals
+
+    @property
+    def declares_heaping(self) -> bool:
+        """Whether it is declared which values are round, if only that none are."""
+        return self._own.get("heaping") is not None
 
     @property
     def most_levels(self) -> int:
@@ -232,10 +235,10 @@ class OpenColumn:
         if not isinstance(self.template, BinnedColumn):
             return None
         low, high = bounds_of(self.template)
-        if self.type in DEFAULT_RESOLUTION:
+        if (resolution := self.resolution) is not None:
             seconds = np.array([seconds_at(low), seconds_at(high)])
-            points = unit_of(seconds, self._resolution)
-            if "bounds" in self.open_parts and start_of(points[:1], self._resolution)[0] < seconds[0]:
+            points = unit_of(seconds, resolution)
+            if "bounds" in self.open_parts and start_of(points[:1], resolution)[0] < seconds[0]:
                 points[0] += 1  # the first week may begin in a year that the format cannot say
         elif self.type == "number" and "bounds" in self.open_parts:
             limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
@@ -260,6 +263,7 @@ class OpenColumn:
         edges: Sequence[Any] | None = None,
         bins: int | None = None,
         shape: Mapping[str, Any] | None = None,
+        heaping: Mapping[str, Any] | None = None,
         decimals: int | None = None,
         required: bool | None = None,
         other: str | None = None,
@@ -275,7 +279,7 @@ class OpenColumn:
         Raises `SchemaError` if the findings do not fit the column otherwise.
         """
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
-        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals}
+        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals, "heaping": heaping}
         if "levels" in self.open_parts:
             own["other"] = other or self.other
             constraints["enum"] = list(levels or ()) or [own["other"]]

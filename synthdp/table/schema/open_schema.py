@@ -9,7 +9,7 @@ from typing import Any, Self, final
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
@@ -22,6 +22,7 @@ from synthdp.table.schema.open_fields import open_field, read_field
 from synthdp.table.schema.open_rules import check_names as check_rule_names
 from synthdp.table.schema.open_rules import closed_columns, example_columns, names_of
 from synthdp.table.schema.schema import Schema
+from synthdp.table.texts import check_text, refuse
 
 
 @final
