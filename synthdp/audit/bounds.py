@@ -77,7 +77,7 @@ def best_limits(mu: float, n: int, *, delta: float, alpha: float) -> Limits:
     By the guess whose expected counts prove most; a run of luck may prove more.
 
     >>> [f"{float(limit):.2f}" for limit in best_limits(0.5, 5000, delta=1e-2, alpha=0.0125)]
-    ['0.42', '0.54']
+    ['0.42', '0.61']
     """
     at = np.linspace(-4.0, 4.0 + mu, 801)
     found = limits(n * ndtr(-at), n * ndtr(mu - at), n, delta=delta, alpha=alpha)

@@ -114,7 +114,7 @@ class _Runs:
         except Exception as error:  # whatever it is, it did not happen on the first table
             yield f"the neighbour, told the same, fails with {type(error).__name__}"
             other = None
-        yield from excess(recorder, replayer)
+        yield from excess(recorder, replayer, release.ledger.unit)
         yield from ledger_excess(release.ledger)
         if len(release.ledger.events) != sum(len(asked.events) for asked in recorder.asked):
             yield "something was charged that was not asked for"

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import CountsEvent, Event, SelectionEvent
+from synthdp.privacy.events import CountsEvent, Event, ScoresEvent, SelectionEvent
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 
 _SLACK = 1e-6
@@ -34,8 +35,27 @@ def least_rho(event: Event) -> float | None:
     return None
 
 
-def cost_excess(event: Event) -> Iterator[str]:
-    """In what an event charges less than it costs."""
+def least_sensitivity(event: Event, unit: PrivacyUnit) -> int:
+    """How far one unit can move what an event is about, squared for L2: records, or scores of weight 0 and more.
+
+    A record that is replaced leaves one cell and enters another; all rows of a person may fall into one.
+    """
+    replaced, rows = unit.adjacency is Adjacency.REPLACE_ONE, unit.max_rows
+    match event:
+        case ScoresEvent():
+            return event.n_candidates * ((1 + replaced) * rows) ** 2
+        case CountsEvent():
+            return (1 + replaced) * rows**2
+        case PrivTreeEvent():
+            return (1 + replaced) * rows
+    return 0  # a selection's depends on public weights; whether its scores move further is seen
+
+
+def cost_excess(event: Event, unit: PrivacyUnit) -> Iterator[str]:
+    """In what an event charges less than it costs, for a unit of privacy."""
+    declared = getattr(event, "sensitivity_squared", getattr(event, "sensitivity", 0))
+    if declared < (needed := least_sensitivity(event, unit)):
+        yield f"its declared sensitivity is {declared}, a unit can move it by {needed}"
     least = least_rho(event)
     if least is None:
         yield f"an event of the unknown kind {type(event).__name__}"

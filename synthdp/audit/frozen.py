@@ -38,12 +38,17 @@ class FrozenRandomness(Randomness):
 
     def begin(self, question: int) -> None:
         """Hand out the bits of a question from now on."""
+        self._question = question
         self._generator = np.random.default_rng((self._seed, question))
         self.n_bytes = 0
 
     def at(self, question: int) -> "FrozenRandomness":
         """The bits of a question, to draw them once more."""
         return FrozenRandomness(self._seed, question)
+
+    def again(self) -> "FrozenRandomness":
+        """The bits of this question from their beginning."""
+        return self.at(self._question)
 
     def random_bytes(self, n_bytes: int) -> bytes:
         """That many bytes."""

@@ -11,6 +11,7 @@ from synthdp.audit.asking.witness import Log
 from synthdp.audit.claims import cost_excess
 from synthdp.audit.frozen import FrozenRandomness
 from synthdp.privacy.events import Event
+from synthdp.privacy.unit import PrivacyUnit
 
 
 @final
@@ -92,7 +93,7 @@ class Replayer(Recorder):
         return self._told[number].answer if is_same else own
 
 
-def excess(one: Recorder, other: Replayer) -> Iterator[str]:
+def excess(one: Recorder, other: Replayer, unit: PrivacyUnit) -> Iterator[str]:
     """In what the questions of a run and of its replay contradict what was charged for them."""
     for name in dict.fromkeys([*one.peeks, *other.peeks]):
         yield f"the run looked for {name!r} in a private object; use its questions only"
@@ -101,12 +102,12 @@ def excess(one: Recorder, other: Replayer) -> Iterator[str]:
             yield f"question {number + 1} depends on the records: the neighbour is asked something else"
             return
         what = f"question {number + 1} ({asked.question.key[0]})"
-        for found in _excess_of_answer(number, asked, again, one.bits):
+        for found in _excess_of_answer(asked, again, one.bits.at(number), unit):
             yield f"{what}: {found}"
 
 
-def _excess_of_answer(number: int, one: Asked, other: Asked, bits: FrozenRandomness) -> Iterator[str]:
-    """In what the answers of neighbours to one question contradict what was charged for it."""
+def _excess_of_answer(one: Asked, other: Asked, bits: FrozenRandomness, unit: PrivacyUnit) -> Iterator[str]:
+    """In what the answers of neighbours to one question, with the same bits, contradict what was charged for it."""
     if len(one.events) != 1:
         yield f"{len(one.events) or 'no'} events were charged for it"
         return
@@ -115,10 +116,9 @@ def _excess_of_answer(number: int, one: Asked, other: Asked, bits: FrozenRandomn
         yield "its event depends on the records"
     if one.n_bytes != other.n_bytes and not event.delta:  # values below a threshold have noise, too
         yield "how much randomness it takes depends on the records"
-    yield from cost_excess(event)
+    yield from cost_excess(event, unit)
     yield from one.question.excess(event, one.exact, other.exact)
     for asked in (one, other):
-        expected = asked.question.expected(event, asked.exact, bits.at(number))
-        if asked.question.plain(asked.answer) != expected:
+        if asked.question.plain(asked.answer) != asked.question.expected(event, asked.exact, bits.again()):
             yield "its answer is not the exact one with the noise, or by the choice, that its event says"
             return

@@ -27,6 +27,7 @@ ROOMS = {
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "saving", "stating"), ("",)),
     "explain": (("",), ("planning",)),
+    "audit": (("asking",), ("",)),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),

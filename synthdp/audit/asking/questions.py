@@ -221,10 +221,13 @@ class Select(ScoredQuestion):
         return event.epsilon / (2 * event.sensitivity * self.score.units_per_record)
 
     def excess(self, event: SelectionEvent, one: list[int], other: list[int]) -> Iterator[str]:
-        """A range of moves beyond epsilon, which is what the cost stands on [CR21, DR19]."""
-        moves = [(a - b) * self._per_unit(event) for a, b in zip(one, other, strict=True)]
-        if (moved := max(moves) - min(moves)) > event.epsilon:
-            yield f"its log weights move by a range of {float(moved):.6g}, {float(event.epsilon):.6g} declared"
+        """A score beyond the sensitivity, or a range of moves beyond epsilon, which the cost stands on [CR21, DR19]."""
+        moves = [Fraction(a - b, self.score.units_per_record) for a, b in zip(one, other, strict=True)]
+        if (most := max(map(abs, moves))) > event.sensitivity:
+            yield f"a score moves by {float(most):.6g}, {float(event.sensitivity):.6g} declared"
+        span = (max(moves) - min(moves)) * self.score.units_per_record * self._per_unit(event)
+        if span > event.epsilon:
+            yield f"its log weights move by a range of {float(span):.6g}, {float(event.epsilon):.6g} declared"
 
     def log_ratio(self, event: Event | None, answer: Any, one: list[int], other: list[int]) -> float:
         """By the exponential mechanism's probabilities."""

@@ -2,6 +2,7 @@
 
 import argparse
 
+from synthdp.cli.arguments.audits import add_audit
 from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_run, add_sample, add_show
 from synthdp.cli.arguments.schemas import add_plan, add_schema
@@ -19,9 +20,10 @@ EXAMPLES = """examples:
   synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
   synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
+  synthdp audit --mechanism mst --epsilon 1 --delta 1e-2
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
-143 terminated (SIGTERM)"""
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy (audit: guarantee
+broken), 130 interrupted, 143 terminated (SIGTERM)"""
 
 
 def command_line_parser() -> argparse.ArgumentParser:
@@ -40,4 +42,5 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_show(commands)
     add_schema(commands)
     add_plan(commands)
+    add_audit(commands)
     return parser
