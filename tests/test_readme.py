@@ -19,7 +19,7 @@ RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.m
 FRAMES = ROOT / "docs/frames.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
-COMMANDS = ("run", "sample", "show", "schema draft", "schema check", "plan")
+COMMANDS = ("run", "sample", "show", "schema draft", "schema check", "plan", "audit")
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")

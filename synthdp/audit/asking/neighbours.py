@@ -166,16 +166,17 @@ def worst_case(
     usual, canary = (_USUAL, _CANARY) if declared else (_USUAL_VALUES, _CANARY_VALUES)
     others = [usual] * (N_DECLARED if declared else N_DERIVED)
     kept = others[1:] if adjacency is Adjacency.REPLACE_ONE else others
-    one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*kept, *[canary] * ((max_rows or 0) + 1)]))
+    canaries = [canary] * (1 if max_rows is None else max_rows + 1)
+    one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*kept, *canaries]))
     if max_rows is not None:
         for frame in (one, other):
             frame[PERSON] = [f"p{min(number, len(others))}" for number in range(len(frame))]
     return Neighbours(
-        name=f"{domain} domain, {adjacency.value}" + (f", {max_rows} rows a person" if max_rows else ""),
+        name=f"{domain} domain, {adjacency.value}" + ("" if max_rows is None else f", {max_rows} rows a person"),
         schema=binary_schema() if declared else OpenSchema.from_kinds(_KINDS),
         one=one,
         other=other,
         adjacency=adjacency,
         unit=None if max_rows is None else PERSON,
-        max_rows=max_rows or 1,
+        max_rows=1 if max_rows is None else max_rows,
     )

@@ -22,8 +22,8 @@ EXAMPLES = """examples:
   synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
   synthdp audit --mechanism mst --epsilon 1 --delta 1e-2
 
-exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy (audit: guarantee
-broken), 130 interrupted, 143 terminated (SIGTERM)"""
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
+143 terminated (SIGTERM)"""
 
 
 def command_line_parser() -> argparse.ArgumentParser:
