@@ -24,14 +24,18 @@ PERSON = "person"
 _KEY = "0123456789abcdef"
 """Which rows of a person are kept is drawn with this key, the same for both tables; there is nobody to protect."""
 
-_USUAL, _CANARY = {"a": "0", "b": "0", "c": "0"}, {"a": "1", "b": "1", "c": "1"}
+_OPPOSED = ({"a": "0", "b": "0", "c": "1"}, {"a": "1", "b": "1", "c": "0"})
+_CANARY = {"a": "1", "b": "1", "c": "1"}
+"""Two kinds of rows, and a third that makes a and b more dependent on each other, and c less on both: so the scores of
+pairs move apart as far as one record can move them. Of equal rows all move alike, which no selection shows."""
+
 _KINDS = {"town": "string", "income": "integer", "job": "string"}
-_USUAL_VALUES = {"town": "usual", "income": "5", "job": "usual"}
-_CANARY_VALUES = {"town": "canary", "income": "1000000000", "job": "usual"}
+_USUAL = {"town": "usual", "income": "5", "job": "usual"}
+_FAR_OUT = {"town": "canary", "income": "1000000000", "job": "usual"}
 """A level that nobody else has, a number far out, and a level that many share: it may be released with its count."""
 
-N_DECLARED, N_DERIVED = 10, 60
-"""Rows beside the canary; levels of 60 rows are found at epsilon 1 and delta 1e-2."""
+N_DECLARED, N_DERIVED = 100, 60
+"""Rows beside the canary: at epsilon 1 and delta 1e-2 levels of 50 rows are not merged, and those of 60 are found."""
 
 
 @final
@@ -135,18 +139,18 @@ class Neighbours:
 def binary_schema() -> dict[str, Any]:
     """Three declared columns of two levels, as a schema's JSON."""
     constraints = {"enum": ["0", "1"], "required": True}
-    return {"fields": [{"name": name, "type": "string", "constraints": constraints} for name in _USUAL]}
+    return {"fields": [{"name": name, "type": "string", "constraints": constraints} for name in _CANARY]}
 
 
 def worst_case(
     domain: str = "declared", adjacency: Adjacency = Adjacency.ADD_REMOVE, *, max_rows: int | None = None
 ) -> Neighbours:
-    """Equal rows, and one that differs from them in every cell of every marginal: the canary.
+    """Rows of few kinds, and one of another kind, which shows in every question: the canary.
 
     Parameters
     ----------
     domain
-        ``"declared"``: ten rows of three columns of two levels. ``"derived"``: 60 rows of columns
+        ``"declared"``: 100 rows of three columns of two levels. ``"derived"``: 60 equal rows of columns
         of which only the kinds are known; the canary has a level of its own and a number far out.
     adjacency
         Whether the canary comes, or replaces one of the rows.
@@ -163,8 +167,8 @@ def worst_case(
     if max_rows is not None and adjacency is Adjacency.REPLACE_ONE:
         raise ParameterError("adjacency is 'replace-one', which is for records; persons come or go: give 'add-remove'")
     declared = domain == "declared"
-    usual, canary = (_USUAL, _CANARY) if declared else (_USUAL_VALUES, _CANARY_VALUES)
-    others = [usual] * (N_DECLARED if declared else N_DERIVED)
+    canary = _CANARY if declared else _FAR_OUT
+    others = [*_OPPOSED] * (N_DECLARED // 2) if declared else [_USUAL] * N_DERIVED
     kept = others[1:] if adjacency is Adjacency.REPLACE_ONE else others
     canaries = [canary] * (1 if max_rows is None else max_rows + 1)
     one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*kept, *canaries]))
