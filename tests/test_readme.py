@@ -17,6 +17,7 @@ from synthdp.workload import Workload
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 FRAMES = ROOT / "docs/frames.md"
+AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 COMMANDS = ("run", "sample", "show", "schema draft", "schema check", "plan", "audit")
@@ -120,10 +121,20 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_pages
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES)]))
+@pytest.mark.parametrize(
+    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, AUDIT, FRAMES)])
+)
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
     assert capsys.readouterr().out == "{'n_marginals': 13, 'columns_at_most': 2}\n"
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[AUDIT]))
+def test_the_check_finds_what_its_page_says(block, capsys):
+    exec(compile(block, AUDIT.name, "exec"), {"__name__": "newcomer"})
+    assert "looked for '_source' in a private object" in capsys.readouterr().out
+    assert len(block.splitlines()) < 15
 
 
 @needs_pages

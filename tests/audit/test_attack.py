@@ -35,6 +35,12 @@ def test_a_leak_is_found_wherever_it_is(sign):
     assert found["epsilon"].lower > 3
 
 
+def test_a_guess_is_found_however_much_confidence_is_asked_for():
+    found = best_guesses(*runs(1000, moves=[3.0, 0, 0, 0]), NAMES, delta=1e-2, confidence=1 - 1e-9)
+    assert 2.0 < found["mu"].lower < 3.0
+    assert found["mu"].point == pytest.approx(3.0, abs=0.4)
+
+
 def test_what_no_statistic_tells_alone_the_discriminant_tells():
     one, other = runs(4000, moves=[0, 0.6, -0.6, 0.6])
     found = best_guesses(one, other, NAMES, **SETTINGS)
