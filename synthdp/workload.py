@@ -142,9 +142,9 @@ class Workload:
         try:
             content = json.loads(Path(description).read_text(encoding="utf-8-sig"))
         except OSError:
-            raise ParameterError(
-                f"workload {os.fspath(description)!r}: it cannot be read; give a JSON file, or for instance 3-way"
-            ) from None
+            near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(description), re.IGNORECASE)
+            way_out = f"did you mean {near[1]}-way?" if near else "give a JSON file, or for instance 3-way"
+            raise ParameterError(f"workload {os.fspath(description)!r}: it cannot be read; {way_out}") from None
         except (ValueError, RecursionError) as error:
             content = error
         if not isinstance(content, dict):

@@ -375,7 +375,7 @@ def test_a_run_measures_what_the_target_asks_for(place):
     found = certificate(place, "--workload", "2-way", "--target", "age")
     assert found["workload"] == {"n_marginals": 2, "columns_at_most": 2}
     assert pairs(found) == [["age", "code"], ["age", "town"]]
-    assert "2 marginals of up to 2 columns" in invoke("show", "out.csv.privacy.json").out.decode()
+    assert "2 marginals of up to 2 columns" in invoke("show", "out.csv.privacy.json", "--all").out.decode()
     assert certificate(place, "--target", "age")["workload"] == {"n_marginals": 1, "columns_at_most": 3}
     (place / "workload.json").write_text('{"k": 2}', encoding="utf-8")
     assert pairs(certificate(place, "--workload", "workload.json", "--target", "town")) == [

@@ -63,15 +63,16 @@ class Look:
 
     @classmethod
     def of(cls, values: PrivateValues, axis: Axis, starts: Ints, *, rho: Fraction) -> "Look":
-        """Ask for a histogram; what lies beyond the axis counts as its outermost points."""
-        found = values.histogram(axis.grid, starts, rho=rho)
-        counts, below, above = found.counts[:-1].copy(), found.below, float(found.counts[-1])
-        if starts[0] == axis.roots[0]:
-            counts[0] += below
-            below = 0.0
-        if starts[-1] == axis.roots[-1]:
-            counts[-1] += above
-            above = 0.0
+        """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
+        to_the_first, to_the_last = starts[0] == axis.roots[0], starts[-1] == axis.roots[-1]
+        # One question a cell: an end that is asked for apart would bring noise of its own into the outermost cell.
+        asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
+        found = values.histogram(axis.grid, asked, rho=rho)
+        counts, below, above = found.counts, found.below, 0.0
+        if not to_the_last:
+            counts, above = counts[:-1], float(counts[-1])
+        if to_the_first and asked.size:
+            counts, below = np.insert(counts, 0, below), 0.0
         return cls(starts, counts, found.stddev, found.missing, below, above)
 
     def joined(self, other: "Look") -> "Look":

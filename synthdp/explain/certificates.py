@@ -3,14 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from synthdp.explain.listing import shortened_table
+from synthdp.explain.listing import table, wrapped
 from synthdp.explain.meaning import FALSE_POSITIVES, best_true_positives
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.reporting import columns_in_words, event_in_words
 
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
 
+REST = "--all shows everything, each question as well"
+"""Ends what is told in short."""
+
+_CAUTIONS = 4
+"""Cautions that are shown of what is told in short."""
 _MAX_WIDTH = 100
 """Characters of a finding that are shown: the rest of a line."""
 _CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
@@ -21,13 +27,15 @@ _NUMBERS = {
 """Findings that hold one number for each marginal, and where."""
 
 
-def certificate_text(content: Mapping[str, Any]) -> str:
+def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> str:
     """What a certificate says, for people.
 
     Parameters
     ----------
     content
         The certificate as JSON values, also of a run that was stopped.
+    is_whole
+        False: what matters most, on about a screen.
 
     Raises
     ------
@@ -35,23 +43,38 @@ def certificate_text(content: Mapping[str, Any]) -> str:
         If it is not as synthdp writes it.
     """
     facts = [("guarantee", content["guarantee"])]
-    if content["accounting"] is None:  # measurements of another system
-        details = [("made by", f"{content['software']}, {content['engine']['name']}")]
-        tables: list[str] = []
-        questions = shortened_table(("measurement", "noise"), [_measurement_row(m) for m in content["measurements"]])
-    else:
+    is_ours = content["accounting"] is not None  # else measurements of another system
+    if is_ours:
         facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
-        details, tables = _accounted(content), _domain_table(content)
-        events = [_event_row(event) for event in content["events"]]
-        questions = shortened_table(("event", "what", "noise", "rho"), events)
     facts += _generated_facts(content)
-    facts += [("caution", text) for text in content.get("cautions", ())]
+    cautions = content.get("cautions", ())
+    facts += [("caution", text) for text in (cautions if is_whole else cautions[:_CAUTIONS])]
+    facts += [] if is_whole or len(cautions) <= _CAUTIONS else [("", f"... and {len(cautions) - _CAUTIONS} more")]
     if not content.get("complete", False):
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
-    details += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
     limits = "\n".join(["not covered by the guarantee:", *(f"  - {line}" for line in content["not_covered"])])
+    details = _accounted(content) if is_ours else [("made by", f"{content['software']}, {content['engine']['name']}")]
+    questions, tables = _questions(content), _domain_table(content) if is_ours else []
+    if not is_whole:
+        listed = "\n".join(wrapped(line, indent=" " * 19) for line in _listed(facts).splitlines())
+        return "\n\n".join([listed, limits, _listed(details[:2]), _questions_in_short(content)])
+    details += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
     return "\n\n".join([_listed(facts), *tables, limits, _listed(details), questions])
+
+
+def _questions(content: Mapping[str, Any]) -> str:
+    """All that was asked of the records, or measured by another system."""
+    if content["accounting"] is None:
+        return table(("measurement", "noise"), [_measurement_row(each) for each in content["measurements"]])
+    return table(("event", "what", "noise", "rho"), [_event_row(event) for event in content["events"]])
+
+
+def _questions_in_short(content: Mapping[str, Any]) -> str:
+    """How much was asked, and where all of it is told."""
+    if content["accounting"] is None:
+        return f"{len(content['measurements'])} measurements; {REST}"
+    return f"{table(('event', 'number', 'noise', 'rho'), _summary_rows(content['events']))}\n{REST}"
 
 
 def _listed(facts: Sequence[tuple[str, str]]) -> str:
@@ -114,7 +137,7 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         n_derived, share = len(domain.get("derived", {})), 100 * domain["share_of_budget"]
         learnt = "learnt" if columns or "open" in domain else "to be learnt"
         rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
-        rest += f"; {_columns(n_declared)} declared as a whole" if columns else ""
+        rest += f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole" if columns else ""
         return [("domain", f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}")]
     return [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")] if n_declared else []
 
@@ -138,12 +161,12 @@ def _domain_table(content: Mapping[str, Any]) -> list[str]:
     derived: Mapping[str, Sequence[str]] = domain.get("derived", {})
     if "schema" in content:
         rows = [_domain_row(column, content["events"]) for column in content["schema"]["columns"]]
-        return [shortened_table(("column", "domain", LEVELS, "derived", "noise"), rows)]
+        return [table(("column", "domain", LEVELS, "derived", "noise"), rows)]
     state = "derived" if "open" in domain else "to be derived"
     rows = [(name, state, ", ".join(parts)) for name, parts in derived.items()]
     rows += [(name, "still open", "") for name in domain.get("open", ())]
     paid = [(*row, _price(row[0], content["events"]) or "nothing paid yet") for row in rows]
-    return [shortened_table(("column", "domain", "parts", "noise"), paid)]
+    return [table(("column", "domain", "parts", "noise"), paid)]
 
 
 def _domain_row(column: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -186,31 +209,20 @@ def _round(found: Mapping[str, Any]) -> str:
 def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
     stddev = measurement["stddev"]  # one, or of several the smallest and the largest
     noise = "{:.4g} to {:.4g}".format(*stddev) if isinstance(stddev, list) else f"{stddev:.4g}"
-    return _what(measurement), f"stddev {noise}"
-
-
-def _what(marginal: Mapping[str, Any]) -> str:
-    return " x ".join(marginal["columns"]) or "(number of records)"
+    return columns_in_words(measurement["columns"]), f"stddev {noise}"
 
 
 def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    kind = event["event"]
-    if kind == "marginal":
-        what, noise = _what(event), f"sigma {event['sigma']:.4g}"
-    elif kind == "scores":
-        what, noise = f"all {event['n_candidates']} by {event['score']}", f"sigma {event['sigma']:.4g}"
-    elif kind == "histogram":
-        what, noise = f"{event['n_cells']} cells of {_counted(event)}", f"sigma {event['sigma']:.4g}"
-    elif kind == "partition selection":
-        what, noise = _counted(event), f"sigma {event['sigma']:.4g}, threshold {event['threshold']}"
-    elif kind == "tree":
-        what, noise = event["column"], f"Laplace scale {event['scale']}"
-    else:
-        what, noise = f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"
-    return kind, what, noise, f"{event['rho']:.4g}"
+    return event["event"], *event_in_words(event), f"{event['rho']:.4g}"
 
 
-def _counted(event: Mapping[str, Any]) -> str:
-    """The column, and what of its values was counted unless it is the values themselves."""
-    column: str = event["column"]
-    return column if event["of"] == "values" else f"{column} ({event['of']})"
+def _summary_rows(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """The events of each kind together: how many, their noise and what they cost."""
+    rows = []
+    for kind in dict.fromkeys(event["event"] for event in events):
+        own = [event for event in events if event["event"] == kind]
+        key = next(key for key in ("sigma", "scale", "epsilon") if key in own[0])
+        ends = dict.fromkeys(f"{end(float(event[key]) for event in own):.4g}" for end in (min, max))
+        name = "Laplace scale" if key == "scale" else key
+        rows.append((kind, str(len(own)), f"{name} {' to '.join(ends)}", f"{sum(event['rho'] for event in own):.4g}"))
+    return rows

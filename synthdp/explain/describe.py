@@ -8,7 +8,7 @@ from typing import Any
 
 from synthdp.errors import DataFileError
 from synthdp.explain.certificates import LEVELS, certificate_text
-from synthdp.explain.listing import table
+from synthdp.explain.listing import table, wrapped
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.synthesis import load
 from synthdp.table.columns.boolean import FALSE_WORDS, TRUE_WORDS
@@ -24,8 +24,15 @@ _MAX_WIDTH = 100
 _BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
 
 
-def describe(path: str) -> tuple[dict[str, Any], str]:
+def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     """What a file says, as plain JSON values and as text for people.
+
+    Parameters
+    ----------
+    path
+        The file.
+    is_whole
+        False: what matters most of a certificate, and of a model, on about a screen. Schemas are told as a whole.
 
     Raises
     ------
@@ -36,7 +43,7 @@ def describe(path: str) -> tuple[dict[str, Any], str]:
     """
     try:
         if zipfile.is_zipfile(path):
-            return _model(path)
+            return _model(path, is_whole)
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
@@ -47,12 +54,12 @@ def describe(path: str) -> tuple[dict[str, Any], str]:
     if not isinstance(content, dict):
         raise _unknown(path)
     if "guarantee" in content and "events" in content:
-        return content, _certificate_text(path, content)
+        return content, _certificate_text(path, content, is_whole)
     schema, kind = public_schema(content)
     certificate = _certificate_of(content)
     if certificate is None:
         return schema.to_dict(), _schema_text(schema, kind)
-    text = f"{_certificate_text(path, certificate)}\n\n{_schema_text(schema, kind)}"
+    text = f"{_certificate_text(path, certificate, is_whole)}\n\n{_schema_text(schema, kind)}"
     return {"certificate": certificate, "schema": schema.to_dict()}, text
 
 
@@ -68,17 +75,20 @@ def _unknown(path: str, slip: str = "") -> DataFileError:
     return DataFileError(f"{path!r}: it is no {known}{slip}; give one of these")
 
 
-def _certificate_text(path: str, content: Mapping[str, Any]) -> str:
+def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> str:
     try:
-        return certificate_text(content)
+        return certificate_text(content, is_whole=is_whole)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # somebody changed it
         raise _unknown(path) from None
 
 
-def _model(path: str) -> tuple[dict[str, Any], str]:
+def _model(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
     synthesis = load(path)
-    content = {"certificate": synthesis.certificate, "schema": synthesis.schema.to_dict()}
-    return content, f"{_certificate_text(path, synthesis.certificate)}\n\n{_schema_text(synthesis.schema, 'schema')}"
+    schema = synthesis.schema
+    content = {"certificate": synthesis.certificate, "schema": schema.to_dict()}
+    columns = f"columns            {', '.join(schema.table_names)}"
+    told = _schema_text(schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
+    return content, f"{_certificate_text(path, synthesis.certificate, is_whole)}\n\n{told}"
 
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:

@@ -1,9 +1,19 @@
 """Tables and lists for people, of which only the beginning is shown."""
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
 MAX_LINES = 100
 """Lines of a table or list that are shown: about two screens. All are in the file and in the JSON."""
+
+
+WIDTH = 100
+"""Characters of a line of a screen, as most terminals have it or more."""
+
+
+def wrapped(line: str, *, indent: str = "  ") -> str:
+    """A line as so many as a screen needs for it, the others indented."""
+    return "\n".join(wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

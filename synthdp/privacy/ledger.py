@@ -1,7 +1,6 @@
 """The ledger: the privacy filter that every event must pass before the records are touched."""
 
 from fractions import Fraction
-from logging import INFO
 from math import nextafter
 from threading import Lock
 from typing import final
@@ -10,7 +9,7 @@ from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.events import Event, exact_fraction, exact_rho
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.reporting import log
+from synthdp.reporting import log_charge
 
 
 def exact_delta(delta: Fraction | float) -> Fraction:
@@ -166,4 +165,4 @@ class PrivacyLedger:
             self._spent += cost  # first, so that an interrupt between these lines never leaves too much
             self._events.append(event)
         # Nothing was asked yet, so what is logged depends on released values at most.
-        log(INFO, "charged %s: %.4g %% of the budget is spent", event.to_dict(), 100 * self._spent / self._budget)
+        log_charge(event.to_dict(), share_spent=float(self._spent / self._budget))

@@ -1,8 +1,10 @@
 """Settings of a release by their names, and their defaults."""
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from numbers import Real
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from synthdp.errors import ParameterError, SchemaError
@@ -79,6 +81,8 @@ def settled_schema(
             raise ParameterError(f"kinds is {FROM_DTYPES!r}, but data is a file; name the kind of each column")
         public = {name: dtype for name, dtype in dtypes.items() if name != unit}
         return as_schema(OpenSchema.from_kinds(kinds_of(public)), dialect=dialect), public
+    if isinstance(kinds, str) and get_close_matches(kinds.lower(), [FROM_DTYPES]) and not Path(kinds).exists():
+        raise ParameterError(f"kinds is {kinds!r}, and there is no such file; did you mean {FROM_DTYPES!r}?")
     declared = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
     return declared, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
 

@@ -126,9 +126,10 @@ class Synthesis:
         given
             Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
             one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
-            as it is and is not protected, so it must not be sensitive. A value that the schema does not
-            know is refused, unless its column has an ``other`` level: then the rest is drawn as for
-            ``other``, and the value stays.
+            as it is and is not protected, so it must not be sensitive. Empty cells (None, NaN, blank texts)
+            are completed; a text of ``missingValues``, such as ``"NA"``, says that a value is missing. A value
+            that the schema does not know is refused, unless its column has an ``other`` level: then the rest
+            is drawn as for ``other``, and the value stays.
             With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
 
         Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
@@ -139,7 +140,7 @@ class Synthesis:
         pandas.DataFrame, or the kind of table that was given to `synthesize`
             With an index from 0. Its dtypes follow from the schema, or are those that were declared
             public by ``kinds``; columns of ``given`` keep their own. A loaded synthesis gives data frames of
-            pandas with dtypes by the schema.
+            pandas, with the same dtypes.
 
         Raises
         ------
@@ -249,7 +250,11 @@ class Synthesis:
             If the file exists and ``force`` is not set, or cannot be written.
         """
         pieces = archive.Pieces(
-            schema=self._schema, measurements=self._measurements, model=self.fitted, certificate=self._certificate
+            schema=self._schema,
+            measurements=self._measurements,
+            model=self.fitted,
+            certificate=self._certificate,
+            dtypes=self._form.dtypes,
         )
         archive.write(pieces, path, force=force)
 
@@ -289,4 +294,5 @@ def load(path: str | PathLike[str]) -> Synthesis:
         measurements=pieces.measurements,
         model=pieces.model,
         certificate=pieces.certificate,
+        form=TableForm(dtypes=pieces.dtypes),
     )

@@ -71,7 +71,7 @@ def test_what_comes_out_is_written_as_what_went_in(case, tmp_path, monkeypatch):
     # the saved model and schema know it all, and a schema can say the same as the options
     assert invoke("sample", "m.synthdp", "-o", "more.csv").code == 0
     assert_looks_like("in.csv", "more.csv", made)
-    assert ("dialect: " in invoke("show", "m.synthdp").out.decode()) == (made.keys() != {"mark"})
+    assert ("dialect: " in invoke("show", "m.synthdp", "--all").out.decode()) == (made.keys() != {"mark"})
     learnt = json.loads((tmp_path / "learnt.json").read_text())
     pay = next(field for field in learnt["fields"] if field["name"] == "pay")
     assert pay.get("decimalChar", ".") == made.get("mark", ".")
@@ -238,7 +238,9 @@ def test_a_draft_says_the_dialect_that_it_was_read_by(tmp_path):
     assert draft["dialect"] == {"delimiter": ";", "encoding": "utf-16"}
     assert "dialect" not in json.loads(invoke("schema", "draft", file_of(tmp_path / "plain.csv")).out)
     outcome = invoke("schema", "draft", path, "--delimiter", ";", "--encoding", "utf-16", "--kinds")
-    assert list(json.loads(outcome.out)) == HEADER
+    kinds = json.loads(outcome.out)
+    assert kinds.pop("synthdp") == {"dialect": draft["dialect"]}
+    assert list(kinds) == HEADER
 
 
 WRONG = {
@@ -258,9 +260,39 @@ def test_wrong_options_are_refused_in_one_line(option, tmp_path, monkeypatch):
     (tmp_path / "in.csv").write_text("town\nA\n")
     (tmp_path / "kinds.json").write_text(json.dumps({"town": "categorical"}))
     value, code, expected = WRONG[option]
-    outcome = invoke("run", "in.csv", "--kinds", "kinds.json", "-o", "out.csv", *BUDGET, option, value)
+    output = "out.xlsx" if option == "--sheet" else "out.csv"
+    outcome = invoke("run", "in.csv", "--kinds", "kinds.json", "-o", output, *BUDGET, option, value)
     assert_one_line(outcome, code)
     assert expected in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("option", "source", "output"),
+    [
+        ("--sheet", "in.csv", "out.parquet"),
+        *((o, "in.xlsx", "out.pq") for o in ("--delimiter", "--encoding", "--quote")),
+    ],
+)
+def test_options_that_say_nothing_of_any_file_are_refused(option, source, output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kinds.json").write_text(json.dumps({"town": "categorical"}))
+    known = {"--encoding": "utf-16"}.get(option, "x" if option == "--sheet" else "|")
+    for command in (("run", source, "--kinds", "kinds.json", "-o", output, *BUDGET), ("schema", "draft", source)):
+        outcome = invoke(*command, option, known)
+        assert_one_line(outcome, 2)
+        files = "Excel files (.xlsx)" if option == "--sheet" else "CSV files (.csv, .tsv, -)"
+        assert f"{option} is for {files}, and no table here is in one; leave it out" in outcome.err
+
+
+def test_a_kinds_file_may_say_the_dialect():
+    properties = {"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}
+    kinds = {"pay": "number", "synthdp": {"dialect": properties, "constraints": [{"check": "pay >= 0"}]}}
+    schema = OpenSchema.from_kinds(kinds)
+    assert schema == OpenSchema.from_dict(
+        {"dialect": properties, "fields": [{"name": "pay", "type": "number", "synthdp": {"derive": True}}]}
+        | {"synthdp": {"constraints": [{"check": "pay >= 0"}]}}
+    )
+    assert OpenSchema.from_kinds({"pay": "number", "synthdp": {"dialect": "excel-semicolon"}}).dialect.delimiter == ";"
 
 
 @pytest.mark.parametrize("key", ["delimiter", "encoding", "quoteChar", "decimalChar", "sheetName"])

@@ -45,7 +45,7 @@ def test_ids_and_fakes_come_out_and_nothing_of_the_real_ones(place):
     for name in set(names_in(place)) - {"in.csv"}:
         assert CANARY.encode() not in (place / name).read_bytes()
     assert CANARY not in done.err + again.err
-    shown = invoke("show", "m.synthdp").out.decode()
+    shown = invoke("show", "m.synthdp", "--all").out.decode()
     assert "'mail' (email), 'patient' (id): made up for the output, nothing of it was measured" in shown.replace(
         "'patient' (id), 'mail' (email)", "'mail' (email), 'patient' (id)"
     )

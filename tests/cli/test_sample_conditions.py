@@ -77,11 +77,12 @@ def test_given_records_are_completed_and_keep_their_values(source, output):
     if output == "out.csv":
         drawn = table()
         expected = partial if source != "partial.parquet" else partial.replace("08", "8")
-        assert drawn[["code", "age"]].to_dict("list") == expected.to_dict("list")
+        assert drawn["age"].tolist() == expected["age"].tolist()
+        assert drawn["code"].mask(expected["code"] == "", "").tolist() == expected["code"].tolist()
     else:
         drawn = pd.read_parquet(output)
         assert drawn["age"].tolist() == [7, 8, 33] * 10
-        assert drawn["code"].fillna("").replace("", None).tolist()[:2] == ["01", "02"]
+        assert drawn["code"].tolist()[:2] == ["01", "02"]
     assert list(drawn.columns) == [field["name"] for field in FIELDS]
     assert set(drawn["town"]) <= {"A", "B", "C"}
 

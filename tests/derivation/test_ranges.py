@@ -189,3 +189,19 @@ def test_the_first_look_is_asked_again_only_where_it_shows_nothing():
     assert asked[:3] == [Fraction(1, 5)] * 3
     assert sum(asked) == 1
     assert not learnt.stands_out
+
+
+@pytest.mark.parametrize(("first", "stop"), [(0, 109), (0, 5), (50, 109), (50, 60), (0, 1), (108, 109)])
+def test_each_cell_of_a_look_has_the_noise_of_one_answer(first, stop):
+    """An outermost cell that adds up two answers stands out by chance far more often than its noise says."""
+
+    class Ones:
+        def histogram(self, _grid, starts, **_options):
+            n_cells = len(starts) + 1
+            return NoisyHistogram(starts, 1.0, 1.0 if len(starts) else 0.0, np.ones(n_cells - (len(starts) > 0)), 1.0)
+
+    axis = Axis.of(OpenSchema.from_kinds({"x": "integer"}).open_columns[0])
+    starts = axis.roots[first : stop + 1]
+    look = Look.of(Ones(), axis, starts, rho=Fraction(1))
+    assert look.counts.tolist() == [1.0] * (len(starts) - 1)
+    assert (look.below, look.above) == (float(first > 0), float(stop < len(axis.roots) - 1))

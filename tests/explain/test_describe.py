@@ -37,7 +37,7 @@ def frame():
 
 def show(path):
     """The lines that people see, with one space between words, and what machines see."""
-    text, content = invoke("show", path), invoke("show", path, "--json")
+    text, content = invoke("show", path, "--all"), invoke("show", path, "--json")
     assert (text.code, text.err, content.code) == (0, "", 0)
     return [" ".join(line.split()) for line in text.out.decode().splitlines()], json.loads(content.out)
 
@@ -104,7 +104,7 @@ def test_the_unit_of_privacy_names_the_column_and_the_rows_of_a_person(place):
     path, _certificate = learnt(place, kinds={"town": "categorical"}, unit="person")
     (unit,) = (line for line in show(path)[0] if line.startswith("unit of privacy"))
     assert "one person, told apart by column 'person', with at most 3 records" in unit
-    assert f"domain 1 column learnt with {SHARE}; 0 columns declared as a whole" in show(path)[0]
+    assert f"domain 1 column learnt with {SHARE}; none declared as a whole" in show(path)[0]
 
 
 def test_certificates_without_anything_learnt_and_older_ones_have_no_table_of_it(place):
@@ -320,3 +320,17 @@ def test_wrong_input_is_one_line(content, fragment, place):
     outcome = invoke("show", save(place, content))
     assert_one_line(outcome, 1)
     assert fragment in outcome.err
+
+
+def test_what_matters_most_of_a_certificate_or_model_fits_a_screen(place):
+    path, certificate = learnt(place)
+    for name in (path, "model.synthdp"):
+        short = invoke("show", name).out.decode().splitlines()
+        assert len(short) <= 30
+        assert max(map(len, short)) <= 100
+        for words in (certificate["guarantee"], "not covered by the guarantee", "--all shows everything"):
+            assert words in "\n".join(short)
+    marginals = [event for event in certificate["events"] if event["event"] == "marginal"]
+    line = next(line for line in short if line.startswith("marginal")).split()
+    assert line[1] == str(len(marginals))
+    assert float(line[-1]) == pytest.approx(sum(event["rho"] for event in marginals), rel=1e-3)

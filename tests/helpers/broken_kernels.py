@@ -176,14 +176,8 @@ def measure_once_more_without_a_charge(monkeypatch):
     def measure_more(self, table, **asked):
         with monkeypatch.context() as patch:
             patch.setattr(PrivateTable, "_pay", lambda *_: None)
-            table.measure(table.domain.attributes, rho=4 * table.ledger.budget)
+            table.measure(table.domain.attributes, rho=40 * table.ledger.budget)
         assert PrivateTable._pay is pay
         return original(self, table, **asked)
 
     monkeypatch.setattr(Independent, "release", measure_more)
-
-
-def select_as_if_it_cost_nothing(monkeypatch):
-    costing = SelectionEvent.costing
-    monkeypatch.setattr(SelectionEvent, "costing", lambda rho, **about: costing(400 * rho, **about))
-    monkeypatch.setattr(SelectionEvent, "rho", property(lambda self: self.epsilon**2 / 3200))

@@ -129,7 +129,7 @@ def test_a_saved_one_is_loaded_shown_and_sampled(source, tmp_path, monkeypatch):
     assert (outcome.code, outcome.notes) == (0, [])
     assert json.loads(outcome.out)["is_private"] is None
     for name in ("m.synthdp", "out.csv.privacy.json"):
-        outcome = invoke("show", name)
+        outcome = invoke("show", name, "--all")
         assert (outcome.code, outcome.notes) == (0, [])
         for words in ("released by another system", "sex x age", "stddev 2\n", "stddev 1 to 3", "auto", "not covered"):
             assert words in outcome.out.decode()

@@ -108,8 +108,9 @@ def test_where_cannot_name_them_and_leaves_them_in(synthesis):
 def test_given_ids_stay_as_they_are(synthesis):
     table = synthesis.sample(given={"id": ["x", "x"], "age": [3, 4]}, seed=0)
     assert (table["id"].tolist(), table["age"].tolist(), list(table.columns)) == (["x", "x"], [3, 4], NAMES)
+    assert synthesis.sample(given={"id": [None, 7]}, seed=0)["id"].tolist() == ["P001", 7]
     alone = synthesis.sample(given={"id": [7.0, None, "z"]}, seed=0, text=True)
-    assert (alone["id"].tolist(), len(alone)) == (["7", "", "z"], 3)
+    assert (alone["id"].tolist(), len(alone)) == (["7", "P002", "z"], 3)
     inside = synthesis.sample(given={"id": ["y"] * 4}, where={"house": ["b"]}, seed=0)
     assert (set(inside["id"]), set(inside["house"])) == ({"y"}, {"b"})
     with pytest.raises(SchemaError, match="given: there is no column 'town'"):

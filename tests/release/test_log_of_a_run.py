@@ -8,6 +8,7 @@ import pytest
 from helpers.cli_runs import CANARY
 
 import synthdp
+from synthdp.reporting import event_in_words
 from synthdp.table.schema.open_schema import OpenSchema
 
 LEVELS = {"constraints": {"enum": ["x", "y"], "required": True}, "synthdp": {"other": "y"}}
@@ -32,6 +33,11 @@ def logged(caplog, frame, schema, **more):
     return synthesis, [(record.levelname, record.getMessage()) for record in caplog.records]
 
 
+def in_words(event):
+    what, noise = event_in_words(event)
+    return f"charged {event['event']} {what}: {noise}, rho {event['rho']:.4g}"
+
+
 @pytest.mark.parametrize("mechanism", ["independent", "gaussian"])
 def test_where_nothing_is_chosen_any_two_tables_have_the_same_log(mechanism, caplog):
     runs = [logged(caplog, frame, KNOWN, mechanism=mechanism)[1] for frame in TABLES.values()]
@@ -48,9 +54,9 @@ def test_the_log_tells_no_more_than_the_certificate(schema, name, caplog):
     loud = [text for level, text in lines if level == "INFO"]
     charges = [text for text in loud if text.startswith("charged ")]
     events = synthesis.certificate["events"]
-    assert [text.split("}: ")[0] + "}" for text in charges] == [f"charged {event}" for event in events]
+    assert [text.split("; ")[0] for text in charges] == [in_words(event) for event in events]
     spent = sum(event["rho"] for event in events) / synthesis.certificate["accounting"]["rho_budget"]
-    assert float(charges[-1].split("}: ")[1].split(" %")[0]) == pytest.approx(100 * spent, rel=1e-3)
+    assert float(charges[-1].split("; ")[1].split(" %")[0]) == pytest.approx(100 * spent, rel=1e-3)
     stages = "|".join(["learning the domain", "selecting and measuring", "fitting the model", "fitting"])
     begin = "release by auto: epsilon 1.0, delta 1e-06"
     rest = [text for _, text in lines if text not in charges]

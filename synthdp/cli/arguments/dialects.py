@@ -5,6 +5,7 @@ from typing import Any
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.files.dialect import PRESETS, Dialect, properties_of
+from synthdp.table.files.formats import Format, file_kind
 
 _PROPERTIES = {
     "delimiter": "delimiter",
@@ -15,6 +16,11 @@ _PROPERTIES = {
     "sheet": "sheetName",
 }
 """The properties of a dialect by the names of their options."""
+
+
+_OF_CSV, _OF_EXCEL = (Format.CSV, "CSV files (.csv, .tsv, -)"), (Format.EXCEL, "Excel files (.xlsx)")
+_MEANT_FOR = dict.fromkeys(("delimiter", "encoding", "quote"), _OF_CSV) | {"sheet": _OF_EXCEL}
+"""The only files of which an option says anything; the others say how numbers are written, in texts of any file."""
 
 
 def add_dialect(parser: argparse.ArgumentParser) -> None:
@@ -36,8 +42,15 @@ def add_dialect(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sheet", metavar="NAME", help="sheet of an Excel file; default: its only one")
 
 
-def given_dialect(options: argparse.Namespace) -> dict[str, Any] | None:
-    """The properties that the options say, None for none; raises `ParameterError` if one is not possible."""
+def given_dialect(options: argparse.Namespace, *tables: str) -> dict[str, Any] | None:
+    """The properties that the options say, None for none.
+
+    Raises `ParameterError` if one is not possible, or says nothing of any of the tables that are read and written.
+    """
+    formats = {file_kind(path).format for path in tables}
+    for name, (format_, files) in _MEANT_FOR.items():
+        if getattr(options, name) is not None and format_ not in formats:
+            raise ParameterError(f"--{name} is for {files}, and no table here is in one; leave it out")
     given = {key: getattr(options, name) for name, key in _PROPERTIES.items() if getattr(options, name) is not None}
     if options.dialect is not None and options.dialect not in PRESETS:
         raise ParameterError(f"--dialect is {options.dialect!r}; give one of {', '.join(PRESETS)}")

@@ -82,4 +82,7 @@ def add_show(commands: Commands) -> None:
     parser = command(commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file")
     parser.set_defaults(handler="show.show_command")
     parser.add_argument("file", metavar="FILE")
+    parser.add_argument(
+        "--all", action="store_true", help="say everything; default: of a certificate or model about a screen"
+    )
     parser.add_argument("--json", action="store_true", help="print what the file says as JSON")

@@ -18,7 +18,7 @@ def draft_command(options: argparse.Namespace) -> None:
     """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
     check_distinct([options.output], inputs=(options.input,))
     check_writable(options.output, force=options.force)
-    dialect = Dialect.of(given_dialect(options) or {})
+    dialect = Dialect.of(given_dialect(options, options.input) or {})
     with open_table(options.input, dialect) as table:
         draft = draft_of(table) | dialect.as_property()
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])

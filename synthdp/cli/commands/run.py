@@ -36,7 +36,9 @@ def run_command(options: argparse.Namespace) -> None:
     check_outputs(options, inputs=(options.input, options.schema or options.kinds), saved=saved)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
-    schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options))
+    schema = schema_in(
+        schema_of_kinds(public) if of_kinds else public, given_dialect(options, options.input, options.output)
+    )
     check_texts(schema, options.output)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
     with (

@@ -19,6 +19,7 @@ from synthdp.release.synthesis import load
 from synthdp.table.files.dialect import Dialect
 from synthdp.table.files.json_files import load_json, parse_json
 from synthdp.table.files.tables import open_table
+from synthdp.table.frames.form import PLAIN_FORM
 from synthdp.table.rules.conditions import CONDITIONS
 
 STOPPED = "the run was stopped before its end; the rows follow what it had measured until then"
@@ -31,8 +32,9 @@ def sample_command(options: argparse.Namespace) -> None:
     check_outputs(options, inputs=(options.model, *asked), saved={})
     if options.given and options.rows is not None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
-    where, dialect = _conditions(options.where), given_dialect(options)
-    synthesis = load(options.model)
+    tables = [options.output, *([options.given] if options.given else [])]
+    where, dialect = _conditions(options.where), given_dialect(options, *tables)
+    synthesis = load(options.model).in_form(PLAIN_FORM)  # files are as the schema says, wherever the model was made
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:

@@ -9,5 +9,5 @@ from synthdp.table.files.json_files import json_text
 
 def show_command(options: argparse.Namespace) -> None:
     """``synthdp show``: a schema, a saved model or a certificate, for people or as JSON."""
-    content, text = describe(options.file)
+    content, text = describe(options.file, is_whole=options.all)
     print_text(json_text(content) if options.json else text + "\n")

@@ -35,8 +35,9 @@ MAX_COLUMNS = 25
 MOST_SIGNAL = 1e7
 """Of rows over the noise on a count, where errors are below 0.1 %: a plan for more takes small shares for nothing."""
 
-GUESSED_LEVELS = 32
-"""Of a column whose levels are to be learnt, unless it may have fewer: a usual number of codes and names."""
+GUESSED_LEVELS, GUESSED_BINS = 10, 24
+"""Of a column whose levels or bins are to be learnt, unless it may have fewer: on Adult, names and kinds only, 32,561
+records and epsilon 1 and 10, 7 and 10 levels were found in the mean, and 21 and 26 bins."""
 
 
 @final
@@ -148,7 +149,10 @@ def _misplaced(squares: Sequence[float], rows: int) -> float:
 
 
 def expected_domain(schema: OpenSchema) -> Domain:
-    """The domain that a table is taken to have, where levels are still to be learnt."""
+    """The domain that a table is taken to have, where levels or bins are still to be learnt."""
     sizes = dict(zip(schema.largest_domain.attributes, schema.largest_domain.shape, strict=True))
-    learnt = {column.name for column in schema.open_columns if "levels" in column.open_parts}
-    return Domain.from_sizes({name: min(n, GUESSED_LEVELS) if name in learnt else n for name, n in sizes.items()})
+    for column in schema.open_columns:
+        most = GUESSED_LEVELS if "levels" in column.open_parts else GUESSED_BINS
+        if {"levels", "bins"} & column.open_parts:
+            sizes[column.name] = min(sizes[column.name], most)
+    return Domain.from_sizes(sizes)

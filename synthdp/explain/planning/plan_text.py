@@ -7,7 +7,7 @@ from typing import Any
 
 from synthdp.explain.listing import table
 from synthdp.explain.meaning import FALSE_POSITIVES
-from synthdp.explain.planning.expected_accuracy import GUESSED_LEVELS
+from synthdp.explain.planning.expected_accuracy import GUESSED_BINS, GUESSED_LEVELS
 from synthdp.explain.planning.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.release.settings import DOMAIN_SHARE, checked_share
@@ -32,7 +32,8 @@ ABOUT_PERSON = (
 )
 ABOUT_LEVELS = (
     "a level needs: records that a value must have to be learnt more often than not; the others become one level,\n"
-    f"  which does not count as wrong; columns to be learnt are taken to have {GUESSED_LEVELS} levels"
+    "  which does not count as wrong; columns to be learnt are taken to have "
+    f"{GUESSED_LEVELS} levels, or {GUESSED_BINS} bins"
 )
 
 

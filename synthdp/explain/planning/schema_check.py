@@ -9,6 +9,7 @@ from typing import Any
 
 from synthdp.derivation.questions import Question
 from synthdp.errors import ParameterError
+from synthdp.explain.listing import wrapped
 from synthdp.explain.planning.expected_noise import (
     ABOUT_LEARNING,
     ABOUT_MODEL,
@@ -27,7 +28,7 @@ from synthdp.explain.planning.schema_findings import (
     schema_findings,
     warnings_first,
 )
-from synthdp.explain.planning.screen import worst_findings, worst_noise, wrapped
+from synthdp.explain.planning.screen import worst_findings, worst_noise
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit

@@ -1,14 +1,13 @@
 """The check of a schema on one screen: the worst of everything, and how much more there is."""
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 
 from synthdp.derivation.questions import Question
-from synthdp.explain.listing import shortened_table
+from synthdp.explain.listing import shortened_table, wrapped
 from synthdp.explain.planning.expected_noise import NOISE_HEADER, ExpectedNoise, noise_cells, pair_text, questions_table
 from synthdp.table.schema.open_schema import OpenSchema
 
-WIDTH, LINES = 100, 24
+LINES = 24
 """Of a screen, as most terminals have it or more; longer lines are wrapped here, so that they can be counted."""
 
 REST = "--all shows them"
@@ -17,11 +16,6 @@ _FINDING_LINES = (20, 7, 4)
 _COLUMNS, _FEWER = 6, 3
 """Lines of a table, and of each where there is one for learning and one for the model."""
 _ABOUT = "the worst first; --all shows all, and says what it means"
-
-
-def wrapped(line: str) -> str:
-    """A line as so many as a screen needs for it."""
-    return "\n".join(wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def worst_findings(lines: Sequence[str], *, n_tables: int) -> str:

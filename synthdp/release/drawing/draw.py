@@ -11,7 +11,8 @@ from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
-from synthdp.release.drawing.given_rows import given_codes, given_numbers, given_table, with_given
+from synthdp.release.drawing.given_rows import GivenRows, given_rows, with_given
+from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import decode
 from synthdp.table.schema.schema import Schema, narrowed_schema
 
@@ -33,30 +34,53 @@ def drawn_table(
     Parameters and errors are those of `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
-    frame = None if given is None else given_table(given, schema)
     sampling, decoding, generating = map(int, np.random.SeedSequence(seed).generate_state(3))
-    known = {} if frame is None else given_codes(frame, schema)
-    codes = _codes(model, n_rows if frame is None else len(frame), known, wanted, sampling)
-    numbers = {} if frame is None else given_numbers(frame, schema)
-    table = decode(codes, schema, np.random.default_rng(decoding), text=text, given=numbers)
-    table = table if frame is None else with_given(table, frame, schema, text=text)
-    stated = {} if frame is None else {name: frame[name] for name in schema.generated.names if name in frame}
-    table = schema.generated.completed(table, seed=generating, stated=stated, text=text)
-    return table, () if frame is None else frame.columns
+    rng = np.random.default_rng(decoding)
+    if given is None:
+        table = decode(_codes(model, n_rows, wanted, sampling), schema, rng, text=text)
+        return schema.generated.completed(table, seed=generating, stated={}, text=text), ()
+    rows = given_rows(given, schema)
+    table = with_given(_decoded(_completed(model, rows, wanted, sampling), rows, rng, text=text), rows, text=text)
+    stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}
+    return schema.generated.completed(table, seed=generating, stated=stated, text=text), rows.frame.columns
 
 
-def _codes(
-    model: Model, n_rows: int | None, known: Mapping[str, NDArray[np.integer]], wanted: Shares, seed: int
-) -> Codes:
-    """Codes of whole rows, of a slice, or of completed records, inside a slice if there is one."""
-    if known:
-        if both := known.keys() & wanted.keys():
-            way_out = "where it stays as it is; leave it out of one"
-            raise ParameterError(f"where: column {min(both)!r} is in given, {way_out}")
-        return complete_where(model, known, wanted, seed=seed) if wanted else model.complete(known, seed=seed)
+def _codes(model: Model, n_rows: int | None, wanted: Shares, seed: int) -> Codes:
+    """Codes of whole rows, inside a slice if there is one."""
     if wanted:
         return model.sample_where(wanted, round(_expected(model, wanted)) if n_rows is None else n_rows, seed=seed)
     return model.sample(round(model.total) if n_rows is None else n_rows, seed=seed)
+
+
+def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int) -> Codes:
+    """Codes of completed records, inside a slice if there is one: those with the same given columns together."""
+    codes = given.codes()
+    if both := codes.keys() & wanted.keys():
+        way_out = "where it stays as it is; leave it out of one"
+        raise ParameterError(f"where: column {min(both)!r} is in given, {way_out}")
+    columns = [np.zeros(len(given.frame), code_dtype(size)) for size in model.domain.shape]
+    for number, (names, rows) in enumerate(given.alike(given.modelled)):
+        known = {name: codes[name][rows] for name in codes if given.schema[name].source in names}
+        if not known:
+            drawn = _codes(model, rows.size, wanted, seed + number)
+        elif wanted:
+            drawn = complete_where(model, known, wanted, seed=seed + number)
+        else:
+            drawn = model.complete(known, seed=seed + number)
+        for column, part in zip(columns, drawn, strict=True):
+            column[rows] = part
+    return tuple(columns)
+
+
+def _decoded(codes: Codes, given: GivenRows, rng: np.random.Generator, *, text: bool) -> pd.DataFrame:
+    """Values for the codes of completed records, such that checks hold for what is given of them."""
+    numbers, groups = given.numbers(), given.alike(given.numbers())
+    pieces = []
+    for names, rows in groups:
+        known = {name: numbers[name][rows] for name in names}
+        pieces.append(decode([column[rows] for column in codes], given.schema, rng, text=text, given=known))
+    order = np.argsort(np.concatenate([rows for _, rows in groups]))
+    return pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True) if len(pieces) > 1 else pieces[0]
 
 
 def _expected(model: Model, wanted: Shares) -> float:

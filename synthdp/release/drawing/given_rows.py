@@ -1,7 +1,9 @@
 """Partial records that a caller gives to be completed: read, held against the schema, and kept as they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
+from typing import final
 
 import numpy as np
 import pandas as pd
@@ -15,17 +17,66 @@ from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NumericColumn
-from synthdp.table.columns.reading import is_missing, objects_of
+from synthdp.table.columns.reading import is_missing, objects_of, texts_of
 from synthdp.table.files.headers import listed
 from synthdp.table.frames.containers import is_foreign, opened
+from synthdp.table.frames.empty_cells import Mask, empty_cells, filled_cells
 from synthdp.table.frames.plain import with_columns
 from synthdp.table.schema.schema import Schema
+
+Rows = NDArray[np.intp]
 
 _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'
 
 
-def given_table(given: object, schema: Schema) -> pd.DataFrame:
-    """Partial records as a table that fits the schema.
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenRows:
+    """Partial records that fit the schema.
+
+    Parameters
+    ----------
+    frame
+        The values, with empty cells where something is to be drawn.
+    schema
+        What they mean.
+    known
+        For each column, which of its cells are not empty: shape ``(n_rows,)``.
+    """
+
+    frame: pd.DataFrame
+    schema: Schema
+    known: Mapping[str, Mask]
+
+    @property
+    def modelled(self) -> list[str]:
+        """The columns that the model knows of: all but generated ones."""
+        return [str(name) for name in self.frame.columns if name not in self.schema.generated.names]
+
+    def codes(self) -> dict[str, NDArray[np.integer]]:
+        """Level codes of the given columns, and of the parts of those that are dates; of empty cells any."""
+        given = [column for column in self.schema.columns if column.source in self.frame.columns]
+        return {column.name: column.encode(self.frame[column.source]) for column in given}
+
+    def numbers(self) -> dict[str, NDArray[np.float64]]:
+        """The given values that checks speak of, as `read_numbers` gives them."""
+        checked = self.schema.checks.columns if self.schema.checks is not None else {}
+        return {name: column.read_numbers(self.frame[name]) for name, column in checked.items() if name in self.known}
+
+    def alike(self, names: Iterable[str]) -> list[tuple[list[str], Rows]]:
+        """The rows in groups that have the same of some columns given: the names of these, and the rows."""
+        names, rows = list(names), np.arange(len(self.frame))
+        if not names or not rows.size:
+            return [(names, rows)]
+        patterns = np.column_stack([self.known[name] for name in names])
+        _, group = np.unique(np.packbits(patterns, axis=1), axis=0, return_inverse=True)
+        group = group.reshape(-1)  # some versions of numpy give it two axes
+        members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+        return [([n for n, known in zip(names, patterns[rows[0]], strict=True) if known], rows) for rows in members]
+
+
+def given_rows(given: object, schema: Schema) -> GivenRows:
+    """Partial records as rows that fit the schema.
 
     Raises
     ------
@@ -35,7 +86,7 @@ def given_table(given: object, schema: Schema) -> pd.DataFrame:
         If a column is unknown, a value lies outside the schema and its column has no ``other``, or a
         record breaks a check.
     """
-    frame = _as_frame(given)
+    frame = _as_frame(given).reset_index(drop=True)
     if not len(frame.columns):
         raise ParameterError("given: it has no columns; give at least one, or sample without it")
     for name in frame.columns:
@@ -47,16 +98,20 @@ def given_table(given: object, schema: Schema) -> pd.DataFrame:
             raise SchemaError(f"given: column {name!r} is a part of {source!r}; give {source!r} in its place")
     if len(set(frame.columns)) < len(frame.columns):
         raise ParameterError("given: two columns have the same name; give each once")
-    for name in _modelled(frame, schema):
-        _check_values(schema[name], frame[name])
-    if schema.checks is not None and (numbers := given_numbers(frame, schema)):
-        schema.checks.check_given(numbers)
-    return frame
+    rows = GivenRows(frame, schema, {name: ~_empty(frame[name], name, schema) for name in map(str, frame.columns)})
+    for name in rows.modelled:
+        _check_values(schema[name], frame[name][rows.known[name]])
+    if schema.checks is not None and (numbers := rows.numbers()):
+        for names, which in rows.alike(numbers):
+            schema.checks.check_given({name: numbers[name][which] for name in names}, which)
+    return rows
 
 
-def _modelled(frame: pd.DataFrame, schema: Schema) -> list[str]:
-    """The given columns that the model knows of: all but generated ones."""
-    return [str(name) for name in frame.columns if name not in schema.generated.names]
+def _empty(values: pd.Series, name: str, schema: Schema) -> Mask:
+    """Which cells of a column are to be drawn; a blank one is not where it is a level."""
+    column = None if name in schema.generated.names else schema[name]
+    blank = column is None or "" in column.missing_values or not column.knows(pd.Series([""], dtype=object)).all()
+    return empty_cells(values, blank=blank)
 
 
 def _as_frame(given: object) -> pd.DataFrame:
@@ -69,13 +124,8 @@ def _as_frame(given: object) -> pd.DataFrame:
     if isinstance(given, Mapping):
         return _of_columns(given)
     if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(row, Mapping) for row in given):
-        names = list(given[0]) if given else []
-        for position, row in enumerate(given):
-            if set(row) != set(names):
-                raise ParameterError(
-                    f"given: record {position} names other columns than record 0; name the same in all"
-                )
-        return _of_columns({name: [row[name] for row in given] for name in names})
+        names = dict.fromkeys(name for row in given for name in row)
+        return _of_columns({name: [row.get(name) for row in given] for name in names})
     if is_foreign(given):
         return opened(given, "given").frame
     raise ParameterError(f"given is a {type(given).__name__}; {_FORMS}")
@@ -97,7 +147,7 @@ def _of_columns(columns: Mapping[object, object]) -> pd.DataFrame:
 
 
 def _check_values(column: Column, values: pd.Series) -> None:
-    """Refuse a value that the schema does not know: nothing could be said of it."""
+    """Refuse a value that the schema does not know: nothing could be said of it. Their index says which they are."""
     if isinstance(column, CategoricalColumn) and column.other is not None:
         return
     suspects = np.arange(len(values))
@@ -108,42 +158,32 @@ def _check_values(column: Column, values: pd.Series) -> None:
     unknown = suspects[~column.knows(values.iloc[suspects])]
     if unknown.size:
         value = objects_of(values.iloc[unknown[:1]].to_numpy(dtype=object))[0]
-        what = "is missing, but the column is required" if is_missing(value) else f"is {value!r}, {_outside(column)}"
-        raise SchemaError(f"given: column {column.name!r}: value {unknown[0]} (from 0) {what}; correct it")
+        is_missing = not set(texts_of(value)).isdisjoint(column.missing_values)
+        says = "says that it is missing, but the column is required" if is_missing else _outside(column)
+        place = f"given: column {column.name!r}: value {values.index[unknown[0]]} (from 0)"
+        raise SchemaError(f"{place} is {value!r}, which {says}; correct it")
 
 
 def _outside(column: Column) -> str:
     if not isinstance(column, BinnedColumn):
-        return "which is none of its levels"
+        return "is none of its levels"
     low, high = _bounds(column)
-    return f"which is no {'date' if isinstance(column, DateColumn) else 'number'} between {low} and {high}"
+    return f"is no {'date' if isinstance(column, DateColumn) else 'number'} between {low} and {high}"
 
 
 def _bounds(column: BinnedColumn) -> list[object]:
     return [getattr(column, key) for key in ("minimum", "maximum")]
 
 
-def given_codes(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.integer]]:
-    """Level codes of the given columns, and of the parts of those that are dates."""
-    known = [column for column in schema.columns if column.source in frame.columns]
-    return {column.name: column.encode(frame[column.source]) for column in known}
-
-
-def given_numbers(frame: pd.DataFrame, schema: Schema) -> dict[str, NDArray[np.float64]]:
-    """The given values that checks speak of, as `read_numbers` gives them."""
-    checked = schema.checks.columns if schema.checks is not None else {}
-    return {name: column.read_numbers(frame[name]) for name, column in checked.items() if name in frame.columns}
-
-
-def with_given(table: pd.DataFrame, frame: pd.DataFrame, schema: Schema, *, text: bool) -> pd.DataFrame:
+def with_given(table: pd.DataFrame, rows: GivenRows, *, text: bool) -> pd.DataFrame:
     """A completed table with the given values as they are, typed or as texts; without generated columns."""
-    names = _modelled(frame, schema)
-    kept = {name: _texts(schema[name], frame[name]) if text else _typed(schema[name], frame[name]) for name in names}
-    for name, values in kept.items():
-        if not text and values.dtype != table[name].dtype and values.dtype == np.float64:
-            whole = values.dropna() == values.dropna().round()
-            kept[name] = values.astype(table[name].dtype) if whole.all() else values
-    return with_columns(table, {str(name): pd.Series(values.array, index=table.index) for name, values in kept.items()})
+    kept = {}
+    for name in rows.modelled:
+        column, values, known = rows.schema[name], rows.frame[name], rows.known[name]
+        if known.any():
+            stated = _texts(column, values) if text else _typed(column, values)
+            kept[name] = filled_cells(stated, table[name], known)
+    return with_columns(table, kept)
 
 
 def _typed(column: Column, values: pd.Series) -> pd.Series:

@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -18,6 +18,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.table.files.writing import reason, write_atomically
+from synthdp.table.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
 from synthdp.table.schema.schema import Schema
 
 FORMAT = "synthdp-synthesis/1"
@@ -40,6 +41,7 @@ class Pieces:
     measurements: Sequence[LinearMeasurement]
     model: Model | None
     certificate: Mapping[str, object]
+    dtypes: Mapping[str, object] = field(default_factory=dict)
 
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
@@ -56,6 +58,7 @@ def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
         "schema": pieces.schema.to_dict(),
         "measurements": measured,
         "model": model,
+        "dtypes": dtypes_as_json(pieces.dtypes),
     }
     with write_atomically(path, force=force) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         # ASCII with escapes: a title may hold what UTF-8 cannot say
@@ -103,7 +106,13 @@ def _restored(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
         if not isfinite(model.total):
             raise ValueError("the model has no number of records")
         model.sample(0)  # does what the model says fit together?
-    return Pieces(schema=schema, measurements=measurements, model=model, certificate=dict(manifest["certificate"]))
+    return Pieces(
+        schema=schema,
+        measurements=measurements,
+        model=model,
+        certificate=dict(manifest["certificate"]),
+        dtypes=dtypes_from_json(manifest.get("dtypes", {})),
+    )
 
 
 def _measurement_state(

@@ -4,10 +4,10 @@ import codecs
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, NoReturn, Self, final
 
 from synthdp.errors import SchemaError
+from synthdp.table.files.json_files import meant_key
 
 TAB = "\t"
 
@@ -205,9 +205,8 @@ def _check_other(key: str, value: object) -> None:
         return
     if key in _WAYS_OUT:
         raise SchemaError(f"dialect: {key} {value!r} is not supported; {_WAYS_OUT[key]}")
-    names = {name: meant for meant in _MEANT_FOR for name in (meant.lower(), *_ALSO_CALLED[meant])}
-    found = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.8)
-    hint = f"did you mean {names[found[0]]!r}?" if found else f"it may have {', '.join(_MEANT_FOR)}"
+    meant = meant_key(key, _ALSO_CALLED)
+    hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_MEANT_FOR)}"
     raise SchemaError(f"dialect: the property {key!r} is not known; {hint}")
 
 

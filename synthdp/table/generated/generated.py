@@ -12,6 +12,7 @@ from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.column import refuse
 from synthdp.table.columns.reading import canonical_text
 from synthdp.table.files.headers import listed
+from synthdp.table.frames.empty_cells import empty_cells, filled_cells
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.id_column import UUID, IdColumn
 
@@ -119,7 +120,7 @@ class Generated:
             Makes all chance in the values repeatable.
         stated
             Values of some of these columns that somebody gave, as many as there are rows: they are
-            used as they are.
+            used as they are, and empty cells are filled.
         text
             Texts, in place of integers and of what was given.
 
@@ -133,9 +134,8 @@ class Generated:
         columns = {str(name): values for name, values in table.items()}
         for turn, column in self._turns():
             given = stated.get(column.name)
-            columns[column.name] = (
-                _drawn(column.values(table, seed + turn), text=text) if given is None else _given(given, text=text)
-            )
+            made = _drawn(column.values(table, seed + turn), text=text)
+            columns[column.name] = made if given is None else _completed(given, made, text=text)
         whole = pd.DataFrame({name: columns[name] for name in self.header(table.columns)}, copy=False)
         if not set(stated).isdisjoint(self.key) and whole.duplicated(list(self.key)).any():
             raise ParameterError(
@@ -160,9 +160,10 @@ def _drawn(values: list[str] | NDArray[np.int64], *, text: bool) -> pd.Series:
     return pd.Series(values, dtype=object if text else pd.Series([""]).dtype)
 
 
-def _given(values: pd.Series, *, text: bool) -> pd.Series:
-    """Values that somebody gave, as they are or as texts; what is missing as an empty one."""
-    if not text:
-        return values.reset_index(drop=True)
-    texts = [value if isinstance(value, str) else canonical_text(value) or "" for value in values]
-    return pd.Series(texts, dtype=object)
+def _completed(given: pd.Series, made: pd.Series, *, text: bool) -> pd.Series:
+    """Values that somebody gave, as they are or as texts, and others where cells are empty."""
+    known = ~empty_cells(given)
+    if text:
+        texts = [value if isinstance(value, str) else canonical_text(value) or "" for value in given]
+        given = pd.Series(texts, dtype=object)
+    return filled_cells(given, made, known)

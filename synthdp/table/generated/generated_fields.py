@@ -8,11 +8,11 @@ its ``type``, with the settings beside that. These two mean the same::
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
+from synthdp.table.files.json_files import meant_key
 from synthdp.table.generated.fake_column import FAKES, FakeColumn
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_column import GeneratedColumn
@@ -26,6 +26,15 @@ _SETTINGS = {ID: ("pattern", "start", "per")} | dict.fromkeys(FAKES, ("locale",)
 _OF_READING = ("format", "categories", "missingValues", "trueValues", "falseValues")
 _OF_NUMBERS = ("decimalChar", "groupChar", "bareNumber")
 """Keys that say how values are read."""
+_OF_ANY = ("name", "type", "title", "description", "constraints", "synthdp", "example", "rdfType")
+"""Keys that any field of Frictionless may have."""
+_ALSO_CALLED = {
+    "pattern": ("prefix", "template", "mask"),
+    "start": ("first", "begin", "startat"),
+    "per": ("within", "groupby", "group"),
+    "locale": ("language", "lang", "country", "region"),
+}
+"""The settings, and what else they are called."""
 
 
 def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Generated]:
@@ -106,7 +115,9 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
     known, is_short = _SETTINGS[kind], field.get("type", kind) == kind
     for key in own:
         if key not in (*known, "kind"):
-            refuse(name, f"synthdp.{key} is not known for this kind of column; it may have {', '.join(known)}")
+            meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
+            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(known)}"
+            refuse(name, f"synthdp.{key} is not known for this kind of column; {hint}")
         if key in known and key in field:
             refuse(name, f"{key!r} stands in the field and under synthdp; remove one of them")
     if not is_short and kind != ID and field.get("type") != "string":
@@ -116,8 +127,10 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
             refuse(name, f'{key!r} is not known here; it belongs under synthdp: "synthdp": {{"{key}": ..}}')
         if key in (*_OF_READING, *_OF_NUMBERS) and value not in (None, []):
             refuse(name, f"{key!r} says how values are read, but those of this column are generated; remove it")
-        if key not in known and (meant := get_close_matches(str(key).lower(), known, 1, cutoff=0.8)):
-            refuse(name, f"the key {key!r} is not known; did you mean {meant[0]!r}?")
+        if key not in (*known, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(("x-", "$", "_")):
+            meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
+            hint = f"did you mean {meant!r}?" if meant else f"this kind of column may have {', '.join(known)}"
+            refuse(name, f"the key {key!r} is not known; {hint}")
 
 
 def _check_constraints(column: GeneratedColumn, constraints: Any) -> None:

@@ -19,9 +19,17 @@ from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.reading import is_missing
+from synthdp.table.files.json_files import meant_key
 
 CONDITIONS = '{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}'
 """An example of conditions, for messages."""
+
+
+_LIMITS = {
+    "minimum": ("min", "from", "lower", "low", "start", "least", "gte", "ge", "after"),
+    "maximum": ("max", "to", "upper", "high", "end", "most", "lte", "le", "before", "until"),
+}
+"""The keys of a range, and what else they are called."""
 
 
 def is_condition(value: object) -> bool:
@@ -72,6 +80,9 @@ def _narrowed_bins(column: BinnedColumn, condition: object) -> tuple[Column, NDA
 
 def range_of(column: Column, condition: Mapping[Any, Any]) -> tuple[object, object]:
     """The limits of a range, None where there is none; raises `SchemaError` if it is no range or suits no column."""
+    for key in condition if isinstance(column, BinnedColumn) else ():
+        if key not in ("minimum", "maximum") and (meant := meant_key(str(key), _LIMITS)):
+            refuse_condition(column, f"the key {key!r} is not known; did you mean {meant!r}?")
     if not isinstance(column, BinnedColumn) or not set(condition) <= {"minimum", "maximum"} or not condition:
         refuse_condition(column, "a range needs minimum or maximum, and a number or date; list levels")
     return condition.get("minimum"), condition.get("maximum")

@@ -144,16 +144,20 @@ class System:
             way_out = "correct a check, or a bound that it is held against"
             raise SchemaError(f"schema: constraints: no row can keep to {broken.texts} all together; {way_out}")
 
-    def check_given(self, given: Numbers) -> None:
+    def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
         """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.
 
-        ``given`` are values of some of the columns, at least one, as `read_numbers` gives them.
+        Parameters
+        ----------
+        given
+            Values of some of the columns, as `read_numbers` gives them.
+        rows
+            What the message calls the rows, shape ``(n_rows,)``.
         """
-        n_rows = len(next(iter(given.values())))
         # where a column can be missing nothing needs to be compared with it
-        known = {name: np.full(n_rows, column.required) for name, column in self.columns.items()}
+        known = {name: np.full(len(rows), column.required) for name, column in self.columns.items()}
         known |= {name: ~np.isnan(numbers) for name, numbers in given.items()}
         if broken := self.broken(known, given):
             raise SchemaError(
-                f"given: record {broken.row} (from 0) breaks the check {broken.texts}; correct the record"
+                f"given: record {rows[broken.row]} (from 0) breaks the check {broken.texts}; correct the record"
             )

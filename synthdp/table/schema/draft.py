@@ -7,6 +7,7 @@ import pandas as pd
 
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.frames.dtypes import kind_said
+from synthdp.table.schema.kinds import OWN
 
 NOTE = (
     "Fill in every empty list of levels and every null from public knowledge: a code book, a law, common sense. "
@@ -28,14 +29,15 @@ KINDS_NOTE = (
 """Goes with every draft of a kinds file."""
 
 
-def draft_of_kinds(draft: Mapping[str, Any]) -> dict[str, str | None]:
-    """A kinds file to be filled in, from the draft of a schema.
+def draft_of_kinds(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """A kinds file to be filled in, from the draft of a schema, with its dialect.
 
     >>> draft_of_kinds(draft_from_frame(pd.DataFrame({"age": [39], "job": ["nurse"]})))
     {'age': 'integer', 'job': 'categorical'}
     """
     types = {field["name"]: field["type"] for field in draft["fields"]}
-    return {name: "categorical" if kind == "string" else kind for name, kind in types.items()}
+    kinds = {name: "categorical" if kind == "string" else kind for name, kind in types.items()}
+    return ({OWN: {"dialect": draft["dialect"]}} if "dialect" in draft else {}) | kinds
 
 
 def draft_of(table: TableFile) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import refuse
+from synthdp.table.files.dialect import PRESETS
+from synthdp.table.files.json_files import meant_key
 from synthdp.table.frames.dtypes import as_mapping, plain_kinds
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
 from synthdp.table.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES, SUPPORTED_TYPES
@@ -14,6 +16,12 @@ from synthdp.table.schema.open_fields import derivable
 
 KINDS = ("categorical", *SUPPORTED_TYPES, *GENERATED_KINDS)
 """What a kinds file can call a column; "categorical" is a string field, the last ones are generated."""
+
+OWN = "synthdp"
+"""What a kinds file calls what is no column, but holds for the whole table."""
+
+_OF_KINDS = {"constraints": ("rules", "rule", "checks", "check"), "dialect": ("csv", "format")}
+"""What may stand there, and what else it is called."""
 
 IGNORE = "ignore"
 """What it calls a column that is to be left out."""
@@ -45,21 +53,31 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')
     if not kinds:
         raise SchemaError('kinds: no column is named; list at least one column with its kind, {"age": "integer"}')
-    own, kinds = _rules(plain_kinds(kinds))
+    own, dialect, kinds = _settings(plain_kinds(kinds))
+    if not kinds:
+        raise SchemaError("kinds: synthdp says how the table is written, but no column is named; list them beside it")
     ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
     if len(ignored) == len(kinds):
         raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")
     fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
     own |= {"ignore": ignored} if ignored else {}
-    return {"fields": fields} | ({"synthdp": own} if own else {})
+    return {"fields": fields} | dialect | ({"synthdp": own} if own else {})
 
 
-def _rules(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """What stands under ``synthdp`` if that is no column but holds rules, and the kinds without it."""
-    own = kinds.get("synthdp")
-    if not isinstance(own, Mapping) or set(own) != {"constraints"}:
-        return {}, kinds
-    return dict(own), {name: kind for name, kind in kinds.items() if name != "synthdp"}
+def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Mapping[str, Any]]:
+    """What stands under ``synthdp`` if that is no column: rules, a dialect; and the kinds without it."""
+    own = kinds.get(OWN)
+    if not isinstance(own, Mapping) or "type" in own or "kind" in own:
+        return {}, {}, kinds
+    for key in own:
+        if key not in _OF_KINDS:
+            meant = meant_key(str(key), _OF_KINDS)
+            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_OF_KINDS)}"
+            hint = f'give each column to leave out the kind "{IGNORE}"' if key == IGNORE else hint
+            raise SchemaError(f"kinds: synthdp.{key} is not known; {hint} (a column of that name needs a type)")
+    rules = {"constraints": own["constraints"]} if "constraints" in own else {}
+    dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
+    return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}
 
 
 def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -90,6 +108,8 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
         refuse(name, f"its kind is {label!r}, and {FREE_TEXT}; {way_out}")
     if label not in KINDS:
         problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
+        if name == "dialect" and (label in [*PRESETS] or (label is None and given)):
+            refuse(name, 'if it is no column, write it under synthdp: "synthdp": {"dialect": ..}; else give it a kind')
         if label is None and "kind" in given:
             problem = "its object has no 'type', which says the kind, but 'kind'"
         near = [] if label is None else get_close_matches(str(label).lower(), KINDS, n=1)

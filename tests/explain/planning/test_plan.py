@@ -14,7 +14,13 @@ from oracles.privacy import Seeded
 from synthdp.cliques import all_k_way
 from synthdp.domain import Domain
 from synthdp.evaluation.marginal_error import total_variation
-from synthdp.explain.planning.expected_accuracy import GUESSED_LEVELS, MAX_COLUMNS, expected_accuracy, expected_domain
+from synthdp.explain.planning.expected_accuracy import (
+    GUESSED_BINS,
+    GUESSED_LEVELS,
+    MAX_COLUMNS,
+    expected_accuracy,
+    expected_domain,
+)
 from synthdp.explain.planning.plan import Plan, Want
 from synthdp.privacy.accounting import gdp_rho
 from synthdp.privacy.ledger import PrivacyLedger
@@ -100,9 +106,12 @@ def test_many_columns_are_planned_for_by_some_of_them():
 
 def test_columns_to_be_learnt_have_a_usual_number_of_levels():
     schema = OpenSchema.from_kinds(
-        {"town": "categorical", "few": {"type": "categorical", "synthdp": {"max_levels": 7}}}
+        {"town": "categorical", "few": {"type": "categorical", "synthdp": {"max_levels": 7}}, "age": "integer"}
+        | {"rooms": {"type": "integer", "constraints": {"minimum": 1, "maximum": 5, "required": True}}, "is": "boolean"}
     )
-    assert dict(zip(*vars_of(expected_domain(schema)), strict=True)) == {"town": GUESSED_LEVELS, "few": 7}
+    assert dict(zip(*vars_of(expected_domain(schema)), strict=True)) == {
+        "town": GUESSED_LEVELS, "few": 7, "age": GUESSED_BINS, "rooms": 5, "is": 3,
+    }  # fmt: skip
 
 
 def vars_of(domain):

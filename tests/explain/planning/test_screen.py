@@ -5,7 +5,8 @@ import json
 import pytest
 from helpers.cli_runs import invoke
 
-from synthdp.explain.planning.screen import LINES, WIDTH
+from synthdp.explain.listing import WIDTH
+from synthdp.explain.planning.screen import LINES
 
 WIDE = {f"c{i:02}": 1500 + 37 * i for i in range(40)} | {"small": 2}
 KINDS = {f"k{i}": kind for i, kind in enumerate(["categorical", "integer", "number", "date", "boolean"] * 6)}

@@ -49,7 +49,7 @@ def test_the_caution_is_kept_in_files_and_said_on_stderr(circle, tmp_path, monke
     assert outcome.code == 0
     assert outcome.notes[0].startswith(f"synthdp: caution: {TEXT}")
     assert json.loads(Path("out.csv.privacy.json").read_text())["cautions"][0].startswith(TEXT)
-    assert f"caution            {TEXT}" in invoke("show", "out.csv.privacy.json").out.decode()
+    assert f"caution            {TEXT}" in invoke("show", "out.csv.privacy.json", "--all").out.decode()
 
 
 def test_a_fit_made_when_it_is_needed_is_in_the_certificate_from_then_on(circle, monkeypatch):

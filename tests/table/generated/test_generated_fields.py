@@ -77,6 +77,12 @@ OF_FIELDS = {
         {"type": "id", "synthdp": {"derive": True}},
         "synthdp.derive is not known for this kind of column; it may",
     ),
+    "another name": ({"type": "email", "language": "de"}, "the key 'language' is not known; did you mean 'locale'?"),
+    "another name inside": (
+        {"type": "string", "synthdp": {"kind": "id", "prefix": "P"}},
+        "synthdp.prefix is not known for this kind of column; did you mean 'pattern'?",
+    ),
+    "an unknown key": ({"type": "id", "colour": 1}, "'colour' is not known; this kind of column may have pattern, s"),
     "a slip": ({"type": "id", "patern": "{:d}"}, "the key 'patern' is not known; did you mean 'pattern'"),
     "both places": (
         {"type": "id", "start": 1, "synthdp": {"start": 1}},
