@@ -175,4 +175,5 @@ def _understood(field: Mapping[str, Any]) -> str:
     words += [f"written as {field['format']}"] if "format" in field else []
     words += [f"{own['decimals']} decimals"] if "decimals" in own else []
     words += [f"{len(own['shape']['starts'])} pieces of shape"] if "shape" in own else []
+    words += [f"heaped on {', '.join(own['heaping'])}"] if own.get("heaping") else []
     return ", ".join(words)

@@ -13,6 +13,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.unused_levels import unused_levels, without_unused
 from synthdp.release.registry import engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 class Synthesis:
     """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
 
-    `synthesize` and `synthdp.load` make one; everything it does is post-processing and costs no
-    privacy, however often it is done.
+    `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy however often.
 
     Parameters
     ----------
@@ -58,6 +58,7 @@ class Synthesis:
         self._measurements = tuple(measurements)
         self._fitted = model
         self._certificate = dict(certificate)
+        self._unused = unused_levels(schema, self._measurements, certificate)
         self._form = form
 
     @property
@@ -119,10 +120,9 @@ class Synthesis:
         text
             Values as texts in the schema's formats, as a CSV file holds them.
         where
-            Draw from a slice only: a condition for each of some columns, such as
-            ``{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}``. Levels are read as the column
-            reads values of a table, so 1 is the level "1"; None is "missing". Where a limit cuts a
-            bin, what lies inside is drawn as often as it weighs by the bin's shape.
+            Draw from a slice only: a condition for each of some columns, such as ``{"sex": ["F"], "age":
+            {"minimum": 18, "maximum": 64}}``. Levels are read as the column reads values of a table, so 1 is the level
+            "1"; None is "missing". Where a limit cuts a bin, what lies inside is drawn as often as it weighs there.
         given
             Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
             one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
@@ -163,7 +163,9 @@ class Synthesis:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
-        table, kept = drawn_table(self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given)
+        table, kept = drawn_table(
+            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=self._unused
+        )
         return self._form.filled(table, text=text, kept=kept)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
@@ -205,7 +207,7 @@ class Synthesis:
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:
             raise ParameterError("columns: there is none; name at least one")
-        values = self.model.marginal(names).values
+        values = without_unused(self.model.marginal(names).values, names, self._unused)
         index = pd.MultiIndex.from_product([self._schema[name].labels for name in names], names=names)
         return pd.Series(values.ravel(), index=index if len(names) > 1 else index.get_level_values(0), name="count")
 

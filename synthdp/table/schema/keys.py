@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import refuse
+from synthdp.table.texts import refuse
 
 _FIELD, _CONSTRAINTS, _OWN = "", "constraints", "synthdp"
 """Where in a field keys stand: in itself, or in one of its two objects."""
@@ -22,7 +22,7 @@ _HOMES = {
     **dict.fromkeys(("decimalChar", "groupChar", "bareNumber", "constraints", "synthdp"), _FIELD),
     **dict.fromkeys(("enum", "minimum", "maximum", "required"), _CONSTRAINTS),
     **dict.fromkeys(("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN),
-    **dict.fromkeys(("decimals", "resolution", "parts"), _OWN),
+    **dict.fromkeys(("heaping", "decimals", "resolution", "parts"), _OWN),
 }
 """Where each key stands that is read."""
 
