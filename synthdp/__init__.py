@@ -30,13 +30,17 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
-    from synthdp.release.synthesis import Synthesis, load
+    from synthdp.release.keeping.budget import Budget
+    from synthdp.release.loading import load
+    from synthdp.release.stating.dp_events import dp_events
+    from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
     from synthdp.table.schema.open_schema import OpenSchema
     from synthdp.table.schema.schema import Schema
     from synthdp.workload import Workload
 
 __all__ = [
+    "Budget",
     "BudgetExceededError",
     "CautionWarning",
     "Clique",
@@ -57,6 +61,7 @@ __all__ = [
     "Synthesis",
     "Workload",
     "__version__",
+    "dp_events",
     "evaluate",
     "from_measurements",
     "load",
@@ -65,6 +70,7 @@ __all__ = [
 
 # Names are loaded when they are first used: importing the package costs next to nothing.
 _HOMES = {
+    "Budget": "synthdp.release.keeping.budget",
     "Clique": "synthdp.cliques",
     "Domain": "synthdp.domain",
     "Evaluation": "synthdp.evaluation.evaluation",
@@ -74,9 +80,10 @@ _HOMES = {
     "Schema": "synthdp.table.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
     "Workload": "synthdp.workload",
+    "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",
     "from_measurements": "synthdp.release.external",
-    "load": "synthdp.release.synthesis",
+    "load": "synthdp.release.loading",
     "synthesize": "synthdp.release.synthesize",
 }
 

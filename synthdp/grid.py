@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, final, get_args
 
 from synthdp.errors import ParameterError
 
-Of: TypeAlias = Literal["values", "decimals", "exponents"]
+Of: TypeAlias = Literal["values", "decimals", "exponents", "steps"]
 """What is counted of a column."""
 
 MAX_POINT = 1 << 62
@@ -26,7 +26,8 @@ class Grid:
     - of a number: the multiple of ``10**-decimals`` at or below it;
     - of a date: the number of its unit of resolution since 1970;
     - with ``of="decimals"``: how many decimals a number is written with, see `decimals_of`;
-    - with ``of="exponents"``: how large a number is, see `exponents_of`.
+    - with ``of="exponents"``: how large a number is, see `exponents_of`;
+    - with ``of="steps"``: how round the point of its value is, see `steps_of`.
 
     Parameters
     ----------

@@ -1,19 +1,20 @@
 """Workloads: the marginals that a synthetic table should get right, as public input."""
 
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from itertools import combinations
+from math import comb, isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, final
 
 from synthdp.cliques import Clique, all_k_way, subsets
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, SchemaError
+from synthdp.strict_json import parse_json
 
 MAX_WEIGHT = 1e9
 """Sums of weights stay exact to nine digits, and no other weight is needed to mean "only this"."""
@@ -29,6 +30,9 @@ MAX_COLUMNS_FOR_TRIPLES = 40
 
 MAX_MEASURED_CELLS = 1 << 24
 """Most cells of a marginal that is measured whole: 128 MB of counts."""
+
+MAX_MARGINALS = 500_000
+"""Most marginals of a workload: recipes score each of them, for hours where there are more."""
 
 _KEYS = {"k", "target", "max_cells", "marginals"}
 
@@ -81,10 +85,19 @@ class Workload:
             Keep only marginals with this attribute.
         max_cells
             Leave out marginals with more cells than this.
+
+        Raises
+        ------
+        ParameterError
+            If ``k`` is below 1, the target is unknown, or there are more than 500,000 such marginals.
         """
         if k < 1:
             raise ParameterError(f"workload: k is {k}; give 1 or more")
         _check_target(domain, target)
+        n_marginals = comb(len(domain), k) if target is None else comb(len(domain) - 1, k - 1)
+        if n_marginals > MAX_MARGINALS:
+            way_out = "give a smaller k, or list the marginals that matter"
+            raise ParameterError(f"workload: {k}-way of {len(domain)} columns are {n_marginals:,} marginals; {way_out}")
         return cls(dict.fromkeys(_k_way(domain, k, target, max_cells), 1.0))
 
     @classmethod
@@ -139,21 +152,7 @@ class Workload:
             return cls.all_k_way(domain, int(short[1]), target=target)
         if not isinstance(description, str | PathLike):
             raise ParameterError(f"workload is {description!r}; give a Workload, a mapping, a file, or 3-way")
-        try:
-            content = json.loads(Path(description).read_text(encoding="utf-8-sig"))
-        except OSError:
-            near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(description), re.IGNORECASE)
-            way_out = f"did you mean {near[1]}-way?" if near else "give a JSON file, or for instance 3-way"
-            raise ParameterError(f"workload {os.fspath(description)!r}: it cannot be read; {way_out}") from None
-        except (ValueError, RecursionError) as error:
-            content = error
-        if not isinstance(content, dict):
-            slip = isinstance(content, json.JSONDecodeError)
-            where = f", being no valid JSON in line {content.lineno}, column {content.colno}" if slip else ""
-            raise ParameterError(
-                f"workload {os.fspath(description)!r}: it holds no JSON object{where}; see docs/workload.md"
-            )
-        return cls.from_dict(domain, content, target=target)
+        return cls.from_dict(domain, _object_in(description), target=target)
 
     def checked(self, domain: Domain) -> "Workload":
         """The same with cliques in the order of a domain; raises `ParameterError` if an attribute is unknown to it."""
@@ -220,10 +219,33 @@ class Workload:
         return f"<Workload of {len(self.weights)} marginals of up to {max(map(len, self.weights))} columns>"
 
 
+def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
+    """The JSON object in a file."""
+    name = repr(os.fspath(path))
+    try:
+        content = parse_json(Path(path).read_text(encoding="utf-8-sig"), f"workload {name}")
+    except (OSError, ValueError):
+        near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(path), re.IGNORECASE)
+        way_out = f"did you mean {near[1]}-way?" if near else "give a JSON file in UTF-8, or for instance 3-way"
+        raise ParameterError(f"workload {name}: it cannot be read; {way_out}") from None
+    except SchemaError as error:
+        raise ParameterError(f"{error}; see docs/workload.md") from None
+    if not isinstance(content, dict):
+        raise ParameterError(f"workload {name}: it holds no JSON object; see docs/workload.md")
+    return content
+
+
 def _k_way(domain: Domain, k: int, target: str | None, max_cells: int | None) -> list[Clique]:
     """Sets of ``k`` attributes, or of all if there are fewer, with the target and of up to so many cells."""
-    kept = (clique for clique in all_k_way(domain.attributes, min(k, len(domain))) if target in (None, *clique))
-    return [clique for clique in kept if max_cells is None or domain.size(clique) <= max_cells]
+    k = min(k, len(domain))
+    cliques = all_k_way(domain.attributes, k) if target is None else _with_target(domain, k, target)
+    return [clique for clique in cliques if max_cells is None or domain.size(clique) <= max_cells]
+
+
+def _with_target(domain: Domain, k: int, target: str) -> list[Clique]:
+    """All sets of ``k`` attributes that hold the target."""
+    others = [name for name in domain.attributes if name != target]
+    return [domain.canonical((target, *rest)) for rest in combinations(others, k - 1)]
 
 
 def _check_target(domain: Domain, target: str | None) -> None:

@@ -7,19 +7,26 @@ import shlex
 import pytest
 from helpers.cli_runs import invoke
 from helpers.paths import ROOT
+from helpers.stated import release_of
 
 import synthdp
 from synthdp.cli.arguments import command_line, exits
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.registry import ENGINES, MECHANISMS, engine_named, mechanism_named
+from synthdp.release.stating.about import KEYS, read_about
 from synthdp.workload import Workload
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
+AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
-COMMANDS = ("run", "sample", "show", "schema draft", "schema check", "plan")
+CERTIFICATE = ROOT / "docs/certificate.md"
+OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE)
+COMMANDS = ("run", "sample", "refit", "show", "certificate", "schema draft", "schema check", "plan")
+COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
+COMMANDS += ("audit",)
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
@@ -75,7 +82,8 @@ def test_every_command_is_shown(command):
 def test_every_option_and_exit_code_that_readme_names_exists():
     text = PAGES[0].read_text(encoding="utf-8")
     text = "\n".join(line for line in text.splitlines() if "benchmarks/" not in line)  # they have options of their own
-    commands = [arguments[:2] if arguments[0] == "schema" else arguments[:1] for arguments in shell_commands()]
+    parts = {"schema": 2, "budget": 2}
+    commands = [arguments[: parts.get(arguments[0], 1)] for arguments in shell_commands()]
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
     assert {option for option in named if option not in help_text} == set()
@@ -120,12 +128,36 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_pages
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize(
-    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, EVALUATION)])
-)
+@pytest.mark.parametrize("block", blocks("python", pages=[page for page in PAGES[1:] if page not in OWN_TESTS]))
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
     assert capsys.readouterr().out == "{'n_marginals': 13, 'columns_at_most': 2}\n"
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[CERTIFICATE]))
+def test_another_accountant_finds_the_epsilon_of_a_certificate(block, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("dp_accounting")
+    monkeypatch.chdir(tmp_path)
+    certificate = release_of(mechanism="independent", accounting="gdp").certificate
+    (tmp_path / "synthetic.csv.privacy.json").write_text(json.dumps(certificate), encoding="utf-8")
+    exec(compile(block, CERTIFICATE.name, "exec"), {})
+    assert float(capsys.readouterr().out) == pytest.approx(certificate["epsilon"], rel=1e-3)
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("yaml", pages=[CERTIFICATE]))
+def test_what_a_curator_may_say_is_shown_whole(block, tmp_path):
+    (tmp_path / "about.yaml").write_text(block, encoding="utf-8")
+    assert set(read_about(tmp_path / "about.yaml")) == set(KEYS)
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[AUDIT]))
+def test_the_check_finds_what_its_page_says(block, capsys):
+    exec(compile(block, AUDIT.name, "exec"), {"__name__": "newcomer"})
+    assert "looked for '_source' in a private object" in capsys.readouterr().out
+    assert len([line for line in block.splitlines() if line]) < 15
 
 
 @needs_pages

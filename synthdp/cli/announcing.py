@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterable
 
@@ -11,11 +12,14 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason
 
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that move a terminal's cursor, clear it, or turn the direction of what follows."""
+
 
 def print_text(text: str) -> None:
-    """Write to standard output and notice if that fails."""
+    """Write text or JSON to standard output and notice if that fails; a terminal obeys nothing that it holds."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -35,6 +39,15 @@ def announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
         stream.write(json.dumps(result) + "\n")
     elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
+
+
+def announce_journal(journal: str, *, is_repeated: bool) -> None:
+    """Say that a journal is complete, and what it is still good for."""
+    said = "nothing was asked of the records: all answers were there" if is_repeated else "it holds the whole run"
+    sys.stderr.write(
+        f"synthdp: journal {journal}: {said}; the same command gives this release again for nothing, remove it for a "
+        "new one\n"
+    )
 
 
 def caution(found: Iterable[str], options: argparse.Namespace) -> None:

@@ -12,6 +12,9 @@ from synthdp.table.schema.open_schema import OpenSchema
 SMALL_QUESTION = Fraction(1, 10)
 """What a column costs of which only decimals or missing values are open; one with levels or bins open costs 1."""
 
+HEAPING = Fraction(1, 40)
+"""Share of the budget of a column of numbers for which of its values are round: a few large counts, as above."""
+
 MIN_COLUMNS = 4
 """Budgets are those of so many columns at least: what few columns do not need is left to the recipe."""
 
@@ -45,6 +48,8 @@ class ColumnBudget:
         The column.
     for_decimals
         Rho for how many decimals it has; 0 if that is not asked.
+    for_heaping
+        Rho for which of its values are round; 0 if that is not asked.
     rho
         Rho for all else.
     delta
@@ -53,8 +58,14 @@ class ColumnBudget:
 
     column: OpenColumn
     for_decimals: Fraction
+    for_heaping: Fraction
     rho: Fraction
     delta: Fraction
+
+    @property
+    def total(self) -> Fraction:
+        """All rho that it may spend."""
+        return self.for_decimals + self.for_heaping + self.rho
 
 
 def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tuple[ColumnBudget, ...]:
@@ -62,17 +73,24 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
 
     >>> schema = OpenSchema.from_kinds({"job": "categorical", "pay": "number"})
     >>> budgets = column_budgets(schema, rho=Fraction(1), delta=Fraction(1, 1000))
-    >>> [(str(budget.for_decimals), str(budget.rho), str(budget.delta)) for budget in budgets]
-    [('0', '1/4', '1/2000'), ('1/40', '9/40', '1/2000')]
+    >>> [(str(budget.for_decimals), str(budget.for_heaping), str(budget.rho)) for budget in budgets]
+    [('0', '0', '1/4'), ('1/40', '1/160', '7/32')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
     total, delta_each = max(sum(weights.values()), MIN_COLUMNS), delta / max(takes_thresholds(schema), 1)
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
-        for_decimals = part * _share_of_decimals(column)
-        needed = delta_each if _needs_threshold(column) else Fraction(0)
-        budgets.append(ColumnBudget(column=column, for_decimals=for_decimals, rho=part - for_decimals, delta=needed))
+        for_decimals, for_heaping = part * _share_of_decimals(column), part * _share_of_heaping(column)
+        budgets.append(
+            ColumnBudget(
+                column=column,
+                for_decimals=for_decimals,
+                for_heaping=for_heaping,
+                rho=part - for_decimals - for_heaping,
+                delta=delta_each if _needs_threshold(column) else Fraction(0),
+            )
+        )
     return tuple(budgets)
 
 
@@ -86,6 +104,13 @@ def _share_of_decimals(column: OpenColumn) -> Fraction:
 def has_density(column: OpenColumn) -> bool:
     """Whether what is learnt of it says where values lie: its bounds, or its bins."""
     return bool(column.open_parts & {"bounds", "bins"})
+
+
+def _share_of_heaping(column: OpenColumn) -> Fraction:
+    """Share of a column's budget for which of its values are round: of numbers with a density that do not say it."""
+    is_number = column.type in ("integer", "year", "number")
+    asks = is_number and has_density(column) and not is_tree(column) and not column.declares_heaping
+    return HEAPING if asks else Fraction(0)
 
 
 def _needs_threshold(column: OpenColumn) -> bool:

@@ -11,6 +11,7 @@ from synthdp.derivation.axis import Axis
 from synthdp.derivation.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
 from synthdp.derivation.budgets import ColumnBudget, column_budgets, has_density, is_tree
 from synthdp.derivation.decimals import decimals_between, learn_decimals
+from synthdp.derivation.heaping import learn_heaping, may_be_heaped
 from synthdp.derivation.levels import learn_levels, missing_found
 from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
 from synthdp.derivation.unread import missing_caution
@@ -90,6 +91,8 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         axis = Axis.of(column, decimals=decimals or 0, exponent=exponent)
         learnt = _learnt(values, axis, budget)
         found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
+        if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
+            found["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
         if learnt.is_lone:
             caution = f"column {column.name!r}: only one value was told from noise; declare its bounds if it has others"
         if not learnt.stands_out:

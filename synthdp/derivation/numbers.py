@@ -25,7 +25,7 @@ from synthdp.derivation.cells.density import Density
 from synthdp.derivation.cells.significance import significance
 from synthdp.derivation.looks import BEYOND, Look, are_single
 from synthdp.derivation.refining import density_of
-from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
 
 Ints = NDArray[np.int64]
 
@@ -66,6 +66,8 @@ class Learnt:
         The same of records with one.
     stands_out
         Whether any record was told from noise.
+    stddev
+        Standard deviation of the noise of what the density's points hold, at most.
     is_lone
         Whether only one value was told from noise, where others could be.
     """
@@ -76,6 +78,7 @@ class Learnt:
     present: float
     present_stddev: float
     stands_out: bool
+    stddev: float
     is_lone: bool = False
 
 
@@ -97,9 +100,10 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     first = asking.first_look()
     first, held, starts, check = asking.finer_cells(first)
     looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
-    spikes: dict[int, float] = {}
+    spikes, noisiest = dict[int, float](), max(look.stddev for look in looks[1:])
     if asking.left and delta is not None and not are_single(looks[-1].starts):
-        spikes = _spikes(values, axis, looks[-1], rho=rho * asking.left, delta=delta)
+        frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
+        spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
     density = _cut(axis, density_of(looks, spikes), looks)
     if not axis.is_calendar:
         density = _with_tails(density, first, looks[1])
@@ -110,7 +114,7 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     weights = np.array([look.stddev**-2 for look in all_looks])
     missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
     stddev = float(weights.sum() ** -0.5)
-    return Learnt(density.simplified(), missing, stddev, *first.present, first.stands_out, is_lone)
+    return Learnt(density.simplified(), missing, stddev, *first.present, first.stands_out, noisiest, is_lone)
 
 
 @final
@@ -167,11 +171,10 @@ def _crowded(look: Look) -> NDArray[np.bool_]:
     return (look.widths > 1) & (look.counts > least)
 
 
-def _spikes(values: PrivateValues, axis: Axis, look: Look, *, rho: Fraction, delta: Fraction) -> dict[int, float]:
+def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]:
     """Single values that many records share, where cells are wider than one value, with noisy counts."""
-    found = values.frequent(axis.grid, rho=rho, delta=delta).counts
     spikes: dict[int, float] = {}
-    for value, count in found.items():
+    for value, count in frequent.counts.items():
         point = min(max(int(value), int(look.starts[0])), int(look.starts[-1]) - 1)
         if look.widths[look.cells_of(np.array([point]))[0]] > 1:
             spikes[point] = spikes.get(point, 0.0) + count
@@ -244,9 +247,8 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     start, stop = int(axis.roots[low]), int(axis.roots[high + 1])
     edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
     edges = _fewer(edges, most)
-    return Learnt(
-        Density(edges, np.ones(len(edges) - 1)), first.missing, first.stddev, *first.present, first.stands_out
-    )
+    density = Density(edges, np.ones(len(edges) - 1))
+    return Learnt(density, first.missing, first.stddev, *first.present, first.stands_out, first.stddev)
 
 
 def _fewer(edges: Ints, most: int) -> Ints:

@@ -15,9 +15,12 @@ from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.privacy.values.thresholds import partition_threshold
 from synthdp.privacy.values.value_events import HistogramEvent
+from synthdp.table.columns.points import STEPS
 
-About: TypeAlias = Literal["levels", "bounds", "shape", "bins", "single values", "decimals", "size", "missing"]
-"""What a question is about; "shape": where values lie; "size": how large they are."""
+About: TypeAlias = Literal[
+    "levels", "bounds", "shape", "bins", "single values", "heaping", "decimals", "size", "missing"
+]
+"""What a question is about; "shape": where values lie; "heaping": which are round; "size": how large they are."""
 
 
 @final
@@ -55,7 +58,7 @@ class Question:
 def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:
     """What learning one column asks, in order.
 
-    Two of them may turn out not to be needed: "size", and "single values", whose budget "bins"
+    Some of them may turn out not to be needed: "size", "heaping", and "single values", whose budget "bins"
     then has as well. "bounds" may be asked up to three times, if it shows nothing or a single value, and the
     others then have less. A budget is never passed.
 
@@ -87,7 +90,11 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
         return (*asked, ask.tree(rho * (1 - LOOKING)))
     second: About = "bins" if "bins" in column.open_parts else "shape"
     asked += [ask.cells(second, rho * (1 - LOOKING - (SPIKES if budget.delta else 0)), None)]
-    return (*asked, ask.values("single values", rho * SPIKES)) if budget.delta else tuple(asked)
+    if budget.delta:
+        asked += [ask.values("single values", rho * SPIKES)]
+    if budget.for_heaping:
+        asked += [ask.cells("heaping", budget.for_heaping, significance(len(STEPS), ASTRONOMIC))]
+    return tuple(asked)
 
 
 @final

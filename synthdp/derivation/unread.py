@@ -5,7 +5,7 @@ of a record. What is told is what was released and paid for anyhow: the noisy sh
 ended there, where it is large beyond doubt. Whether it should be is for people to say who know the table.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
 from typing import final
@@ -25,8 +25,12 @@ MANY = 0.2
 MOST = 0.5
 """So are more than this part of all that have none of the levels that a column has."""
 
-NEARLY_ALL, SURELY = 0.99, 0.9
-"""So is all but everything in the one level that unread values of a required column become, this much beyond doubt."""
+NEARLY_ALL, SURELY = 0.99, 0.98
+"""So is all but everything in the one level that unread values of a required column become, this much beyond doubt:
+a second level that has a fiftieth of the records, or more, is not taken for none."""
+
+HIDDEN = 0.1
+"""Where noise could hide more than this part of the records at a level, nobody can say that it has none."""
 
 _WAYS_OF_WRITING: Mapping[str, str] = {
     "boolean": "trueValues, falseValues",
@@ -89,6 +93,34 @@ def unread_cautions(schema: Schema, measurements: Sequence[LinearMeasurement]) -
             if best := min(answers, key=lambda answer: answer[0], default=None):
                 noise, values = best
                 found += suspect.caution(column, values[suspect.code], values.sum(), limit * noise)
+    return found
+
+
+def levels_without_records(
+    schema: Schema, measurements: Sequence[LinearMeasurement], names: Collection[str]
+) -> dict[str, int]:
+    """The codes of ``other`` in some columns where all measurements together leave nothing for it but noise.
+
+    A level of its own in ``enum`` is not among them, nor one that a rule may need, nor one in which noise
+    would hide many records.
+    """
+    ruled = {name for constraint in schema.constraints for name in constraint.clique}
+    found = {}
+    for column in schema.table_columns:
+        if column.name not in names or column.name in ruled or not isinstance(column, CategoricalColumn):
+            continue
+        code = column.unknown_code
+        if column.other is None or column.other in column.levels:
+            continue
+        answers = list(filter(None, (_counts(each, column, code) for each in measurements)))
+        if not answers:
+            continue
+        precisions = np.array([1 / variances[code] for _, variances in answers])
+        sums = precisions @ np.array([(values[code], values.sum()) for values, _ in answers])
+        count, total = (sums / precisions.sum()).tolist()
+        noise = significance(len(schema.columns)) / sqrt(precisions.sum())
+        if count <= noise <= HIDDEN * total:
+            found[column.name] = code
     return found
 
 

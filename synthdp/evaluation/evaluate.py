@@ -81,7 +81,7 @@ def evaluate(
 
     >>> real = pd.DataFrame({"sex": ["f", "m"] * 50, "pet": ["cat", "dog", "dog", "cat"] * 25})
     >>> found = evaluate(real, real)
-    >>> found.marginals["tvd"].max(), float(found.summary.set_index("metric").loc["k-marginal score", "value"])
+    >>> float(found.marginals["tvd"].max()), float(found.summary.set_index("metric").loc["k-marginal score", "value"])
     (0.0, 1000.0)
     """
     check_seed(seed)

@@ -1,5 +1,6 @@
 """A schema read off the real table, where none is given. Not private: levels and edges are values of people."""
 
+import zlib
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -10,7 +11,8 @@ import pandas as pd
 
 from synthdp.errors import DataFileError, SchemaError
 from synthdp.evaluation.metrics.read_table import check_header
-from synthdp.table.files.json_files import load_json, parse_json
+from synthdp.strict_json import parse_json
+from synthdp.table.files.json_files import MAX_JSON_BYTES, load_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.schema.schema import Schema
@@ -50,9 +52,10 @@ def _content(path: str | PathLike[str]) -> Any:
     if not str(path).endswith(".synthdp"):
         return load_json(path, "schema")
     try:
-        with ZipFile(path) as archive:
-            return parse_json(archive.read("synthesis.json").decode(), f"schema {str(path)!r}")["schema"]
-    except (OSError, BadZipFile, KeyError, TypeError, UnicodeDecodeError):
+        with ZipFile(path) as archive, archive.open("synthesis.json") as manifest:
+            content = manifest.read(MAX_JSON_BYTES)
+        return parse_json(content.decode(), f"schema {str(path)!r}")["schema"]
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, BadZipFile, zlib.error):  # damaged or forged
         raise DataFileError(f"schema {str(path)!r}: it is not a saved synthesis; give a file from --save") from None
 
 

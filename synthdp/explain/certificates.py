@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.explain.listing import table, wrapped
-from synthdp.explain.meaning import FALSE_POSITIVES, best_true_positives
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of
 from synthdp.reporting import columns_in_words, event_in_words
 
 LEVELS = "levels (with missing)"
@@ -66,8 +65,8 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
 def _questions(content: Mapping[str, Any]) -> str:
     """All that was asked of the records, or measured by another system."""
     if content["accounting"] is None:
-        return table(("measurement", "noise"), [_measurement_row(each) for each in content["measurements"]])
-    return table(("event", "what", "noise", "rho"), [_event_row(event) for event in content["events"]])
+        return table(("measurement", "noise"), [measurement_row(each) for each in content["measurements"]])
+    return table(("event", "what", "noise", "rho"), [event_row(event) for event in content["events"]])
 
 
 def _questions_in_short(content: Mapping[str, Any]) -> str:
@@ -85,14 +84,7 @@ def _meaning(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the guarantee means for one person; nothing where there is none."""
     if not content["is_private"]:
         return []
-    accounting = content["accounting"]
-    right = best_true_positives(
-        epsilon=content["epsilon"],
-        delta=content["delta"],
-        accounting=Accounting(accounting["currency"]),
-        rho=accounting["rho_budget"],
-        failure_delta=accounting.get("failure_delta", 0.0),
-    )
+    right = protection_of(content).true_positives(FALSE_POSITIVES)
     replaces = content["adjacency"] == Adjacency.REPLACE_ONE.value
     ones, others = ("records of one content", "the other") if replaces else ("those not in the table", "those in it")
     wrong = f"an attacker who is wrong about {100 * FALSE_POSITIVES:g} % of {ones}"
@@ -206,13 +198,15 @@ def _round(found: Mapping[str, Any]) -> str:
     return f"{found['looked_at']} marginals looked at, then {found['measured']} measured{coarse}"
 
 
-def _measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
+def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
+    """Columns and noise of a measurement of another system."""
     stddev = measurement["stddev"]  # one, or of several the smallest and the largest
     noise = "{:.4g} to {:.4g}".format(*stddev) if isinstance(stddev, list) else f"{stddev:.4g}"
     return columns_in_words(measurement["columns"]), f"stddev {noise}"
 
 
-def _event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Kind, object, noise and cost of an event."""
     return event["event"], *event_in_words(event), f"{event['rho']:.4g}"
 
 

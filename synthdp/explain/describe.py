@@ -3,16 +3,17 @@
 import json
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from synthdp.errors import DataFileError
+from synthdp.errors import DataFileError, SchemaError
 from synthdp.explain.certificates import LEVELS, certificate_text
 from synthdp.explain.listing import table, wrapped
+from synthdp.explain.release_files import file_content, file_text
+from synthdp.release.saving.archive import read
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.release.synthesis import load
 from synthdp.table.columns.boolean import FALSE_WORDS, TRUE_WORDS
 from synthdp.table.columns.column import Column
+from synthdp.table.files.json_files import load_json
 from synthdp.table.files.writing import reason
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
@@ -43,14 +44,13 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     """
     try:
         if zipfile.is_zipfile(path):
-            return _model(path, is_whole)
-        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as error:
+            return _release_file(path, is_whole=is_whole)
+    except (OSError, ValueError) as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
-    except json.JSONDecodeError as error:
-        raise _unknown(path, f", and no valid JSON in line {error.lineno}, column {error.colno}") from None
-    except (ValueError, RecursionError):
-        raise _unknown(path) from None
+    try:
+        content = load_json(path, "file")
+    except SchemaError as error:
+        raise _unknown(path, f": {str(error).removeprefix(f'file {path!r}: ').partition(';')[0]}") from None
     if not isinstance(content, dict):
         raise _unknown(path)
     if "guarantee" in content and "events" in content:
@@ -82,13 +82,13 @@ def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> 
         raise _unknown(path) from None
 
 
-def _model(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
-    synthesis = load(path)
-    schema = synthesis.schema
-    content = {"certificate": synthesis.certificate, "schema": schema.to_dict()}
-    columns = f"columns            {', '.join(schema.table_names)}"
-    told = _schema_text(schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
-    return content, f"{_certificate_text(path, synthesis.certificate, is_whole)}\n\n{told}"
+def _release_file(path: str, *, is_whole: bool) -> tuple[dict[str, Any], str]:
+    pieces = read(path)
+    content = file_content(pieces)
+    certificate = _certificate_text(path, content["certificate"], is_whole)
+    columns = f"columns            {', '.join(pieces.schema.table_names)}"
+    told = _schema_text(pieces.schema, "schema") if is_whole else wrapped(columns, indent=" " * 19)
+    return content, "\n\n".join([certificate, file_text(content, is_whole=is_whole), told])
 
 
 def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
@@ -175,4 +175,5 @@ def _understood(field: Mapping[str, Any]) -> str:
     words += [f"written as {field['format']}"] if "format" in field else []
     words += [f"{own['decimals']} decimals"] if "decimals" in own else []
     words += [f"{len(own['shape']['starts'])} pieces of shape"] if "shape" in own else []
+    words += [f"heaped on {', '.join(own['heaping'])}"] if own.get("heaping") else []
     return ", ".join(words)

@@ -90,6 +90,11 @@ class Model(ABC):
         return self._status
 
     @property
+    def working_bytes(self) -> float:
+        """Memory that tables take which it does not hold but makes for its first answer, in bytes, at most."""
+        return 0.0
+
+    @property
     def cliques(self) -> tuple[Clique, ...]:
         """Sets of attributes whose tables the model holds whole; none if it is not made of tables."""
         return ()

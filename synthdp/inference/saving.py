@@ -5,7 +5,10 @@ from typing import cast
 
 import numpy as np
 
+from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array
 
 
@@ -15,9 +18,28 @@ def constraints_to_state(constraints: Sequence[Constraint]) -> tuple[list[list[s
     return [list(constraint.clique) for constraint in constraints], arrays
 
 
-def constraints_from_state(state: Mapping[str, object], arrays: Mapping[str, Array]) -> list[Constraint]:
-    """Rebuild the saved ``state["constraints"]``; models saved before they were kept have none."""
+def constraints_from_state(
+    state: Mapping[str, object], arrays: Mapping[str, Array], domain: Domain
+) -> list[Constraint]:
+    """Rebuild the saved ``state["constraints"]``; models saved before they were kept have none.
+
+    Raises `ParameterError` if one does not fit the domain.
+    """
     cliques = cast("list[list[str]]", state.get("constraints", []))
     # Earlier files of pseudo-marginals have another name for these arrays.
     prefix = "constraint" if "constraint-0" in arrays else "allowed"
-    return [Constraint(tuple(clique), arrays[f"{prefix}-{i}"] > 0) for i, clique in enumerate(cliques)]
+    constraints = [Constraint(tuple(clique), arrays[f"{prefix}-{i}"] > 0) for i, clique in enumerate(cliques)]
+    for constraint in constraints:
+        constraint.check_fits(domain)
+    return constraints
+
+
+def tables_from_state(
+    domain: Domain, cliques: Sequence[Clique], arrays: Mapping[str, Array], name: str
+) -> dict[Clique, Array]:
+    """The saved tables of some cliques; raises `ParameterError` unless each has the shape of its own."""
+    tables = {clique: arrays[f"{name}-{i}"] for i, clique in enumerate(cliques)}
+    for clique, table in tables.items():
+        if table.shape != domain.project(clique).shape:
+            raise ParameterError(f"{name} of {clique}: it has shape {table.shape}; give one of the clique's")
+    return tables

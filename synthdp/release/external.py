@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
 from synthdp.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
+from synthdp.release.fitting import fitted_model
 from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
-from synthdp.release.stating.certificate import fit_cautions, fit_facts
+from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
+from synthdp.release.stating.software import versions
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.date_parts import PartColumn
@@ -38,6 +39,9 @@ NOT_COVERED = (
     "anything the schema says: levels, bounds and rules are taken to be public knowledge",
     "other releases about the same people: their losses add up",
 )
+
+
+UNPROTECTED = {"quantity": "names, types, levels, bounds, bins and rules of the columns", "source": "the schema"}
 
 
 def from_measurements(
@@ -87,7 +91,7 @@ def from_measurements(
     if not isinstance(measurements, Sequence) or isinstance(measurements, str):
         raise ParameterError(f"measurements is a {type(measurements).__name__}; give a list of them")
     released = [_measurement(given, number, public) for number, given in enumerate(measurements)]
-    model = estimate_refined(fitter, public.domain, released, constraints=public.constraints)
+    model = fitted_model(fitter, public, released)
     certificate = _certificate(released, model, fit_facts(public, fitter, model))
     return Synthesis(schema=public, measurements=released, model=model, certificate=certificate)
 
@@ -198,13 +202,16 @@ def _certificate(
 ) -> dict[str, object]:
     """What can be said without knowing how the measurements were made, as plain JSON values."""
     unit = ("adjacency", "unit_of_privacy", "max_rows_per_unit")
-    unknown = ("is_private", "epsilon", "delta", *unit, "accounting", "noise", "mechanism")
+    unknown = ("is_private", "epsilon", "delta", *unit, "meaning", "accounting", "noise", "mechanism")
     return {
+        "format": FORMAT,
         "guarantee": GUARANTEE,
         **dict.fromkeys(unknown),
         "cautions": fit_cautions(model),
         **facts,
         "measurements": [{"columns": list(m.clique), "stddev": _scale(m)} for m in measurements],
+        "unprotected": [dict(UNPROTECTED)],
+        "versions": versions(),
         "events": [],
         "not_covered": list(NOT_COVERED),
     }

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any, Self, final
 import pandas as pd
 
 from synthdp.errors import ParameterError
-from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release.drawing.draw import drawn_table
-from synthdp.release.registry import engine_named
+from synthdp.release.drawing.unused_levels import unused_levels, without_unused
+from synthdp.release.fitting import fitted_model
+from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
+from synthdp.release.stating.refitted import refitted
 from synthdp.release.structure import structure_graph
+from synthdp.reporting import Report, silent
 from synthdp.table.frames.form import PLAIN_FORM, TableForm
 from synthdp.table.schema.schema import Schema
 
@@ -28,8 +32,7 @@ if TYPE_CHECKING:
 class Synthesis:
     """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
 
-    `synthesize` and `synthdp.load` make one; everything it does is post-processing and costs no
-    privacy, however often it is done.
+    `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy however often.
 
     Parameters
     ----------
@@ -58,6 +61,7 @@ class Synthesis:
         self._measurements = tuple(measurements)
         self._fitted = model
         self._certificate = dict(certificate)
+        self._unused = unused_levels(schema, self._measurements, certificate)
         self._form = form
 
     @property
@@ -87,12 +91,7 @@ class Synthesis:
         """The model that explains the measurements."""
         if self._fitted is not None:
             return self._fitted
-        return estimate_refined(
-            engine_named("auto"),
-            self._schema.domain,
-            self._measurements,
-            constraints=self._schema.constraints,
-        )
+        return fitted_model(engine_named("auto"), self._schema, self._measurements)
 
     @property
     def knows_rows(self) -> bool:
@@ -119,10 +118,9 @@ class Synthesis:
         text
             Values as texts in the schema's formats, as a CSV file holds them.
         where
-            Draw from a slice only: a condition for each of some columns, such as
-            ``{"sex": ["F"], "age": {"minimum": 18, "maximum": 64}}``. Levels are read as the column
-            reads values of a table, so 1 is the level "1"; None is "missing". Where a limit cuts a
-            bin, what lies inside is drawn as often as it weighs by the bin's shape.
+            Draw from a slice only: a condition for each of some columns, such as ``{"sex": ["F"], "age":
+            {"minimum": 18, "maximum": 64}}``. Levels are read as the column reads values of a table, so 1 is the level
+            "1"; None is "missing". Where a limit cuts a bin, what lies inside is drawn as often as it weighs there.
         given
             Complete these records: some of the columns, as a table of any kind that `synthesize` takes,
             one column as a Series of pandas, a dict of lists or a list of dicts. What it holds is used
@@ -146,11 +144,10 @@ class Synthesis:
         ------
         ParameterError
             If ``n_rows`` is missing and the estimate is hidden by its noise,
-            ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than
-            64 GiB (see `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there,
-            ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
-            record is impossible under the model, a slice is under the schema's checks, or ``where``
-            names a generated column.
+            ``n_rows`` or ``seed`` is no whole number of at least 0, the rows would take more than 64 GiB (see
+            `synthdp.inference.model.Model.sample`), ``n_rows`` and ``given`` are both there, ``where`` or ``given``
+            is of no form that is taken, or both name a column, or a slice or record is impossible under the model,
+            a slice is under the schema's checks, or ``where`` names a generated column.
         SchemaError
             If ``where`` or ``given`` does not fit the schema, or a given record breaks a check.
         MissingExtraError
@@ -163,7 +160,9 @@ class Synthesis:
             raise ParameterError("given: each of its rows is completed once; leave out n_rows")
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
-        table, kept = drawn_table(self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given)
+        table, kept = drawn_table(
+            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=self._unused
+        )
         return self._form.filled(table, text=text, kept=kept)
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
@@ -205,7 +204,7 @@ class Synthesis:
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names:
             raise ParameterError("columns: there is none; name at least one")
-        values = self.model.marginal(names).values
+        values = without_unused(self.model.marginal(names).values, names, self._unused)
         index = pd.MultiIndex.from_product([self._schema[name].labels for name in names], names=names)
         return pd.Series(values.ravel(), index=index if len(names) > 1 else index.get_level_values(0), name="count")
 
@@ -258,6 +257,32 @@ class Synthesis:
         )
         archive.write(pieces, path, force=force)
 
+    def refit(self, engine: str | Estimator, *, report: Report = silent) -> Self:
+        """The same release with another engine's model of what was measured, which costs no privacy.
+
+        The certificate keeps guarantee and events, and names the engine, and the software that fitted.
+
+        Parameters
+        ----------
+        engine
+            How to rebuild a table: a name or an `Estimator`.
+        report
+            Called with (what is going on, steps done, steps at most).
+
+        Raises
+        ------
+        ParameterError
+            If there is no engine of that name, or nothing was measured.
+        ModelTooLargeError
+            If the engine cannot hold a model of these measurements.
+        MissingExtraError
+            If a library that the engine needs is not installed.
+        """
+        estimator = as_engine(engine)
+        model = fitted_model(estimator, self._schema, self._measurements, report=report)
+        certificate = refitted(self._certificate, self.fitted, self._schema, estimator, model)
+        return self._with(model=model, certificate=certificate)
+
     @property
     def fitted(self) -> Model | None:
         """The model if there is one already."""
@@ -267,32 +292,9 @@ class Synthesis:
         """The same release, with tables drawn in some form."""
         return self._with(form=form)
 
-    def _with(self, *, schema: Schema | None = None, form: TableForm | None = None) -> Self:
-        return type(self)(
-            schema=schema or self._schema,
-            measurements=self._measurements,
-            model=self.fitted,
-            certificate=self._certificate,
-            form=form or self._form,
-        )
+    def _with(self, **changes: Any) -> Self:
+        pieces: dict[str, Any] = {"schema": self._schema, "measurements": self._measurements, "model": self.fitted}
+        return type(self)(**(pieces | {"certificate": self._certificate, "form": self._form} | changes))
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"
-
-
-def load(path: str | PathLike[str]) -> Synthesis:
-    """Restore a synthesis that `Synthesis.save` wrote. Opens no private data.
-
-    Raises
-    ------
-    DataFileError
-        If the file cannot be read or is not such a file.
-    """
-    pieces = archive.read(path)
-    return Synthesis(
-        schema=pieces.schema,
-        measurements=pieces.measurements,
-        model=pieces.model,
-        certificate=pieces.certificate,
-        form=TableForm(dtypes=pieces.dtypes),
-    )

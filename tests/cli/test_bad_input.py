@@ -229,7 +229,7 @@ SCHEMAS = {
     "missing": (None, "no such file"),
     "empty file": ("", "not valid JSON"),
     "no JSON": ("fields: []", "not valid JSON"),
-    "deep JSON": ("[" * 100_000, "not valid JSON"),
+    "deep JSON": ("[" * 100_000, "it nests more than 50 objects and lists"),
     "not UTF-8": (b'{"fields": "\xe9"}', "not UTF-8"),
     "a list": ("[]", "give a JSON object"),
     "no fields": ({}, "no list 'fields'"),

@@ -28,7 +28,7 @@ from synthdp.cli.commands.sample import STOPPED
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import release, synthesis
 from synthdp.release.drawing import draw
-from synthdp.release.saving import archive
+from synthdp.release.saving import members
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.table.files import writing
 
@@ -109,7 +109,7 @@ AFTER_PAYING = {
     "measuring pairs": ((PrivateTable, "measure"), {"after": 4}),
     "fitting": ((mst, "estimate_refined"), {}),
     "certifying": ((release, "privacy_certificate"), {}),
-    "saving": ((archive, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
+    "saving": ((members, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
     "sampling": ((synthesis.Synthesis, "sample"), {}),
     "decoding": ((draw, "decode"), {}),
     "opening the output": ((outputs, "write_atomically"), {}),

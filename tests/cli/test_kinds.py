@@ -119,7 +119,7 @@ def test_a_saved_model_of_a_derived_domain_is_a_model_like_any_other(census):
     completed = census.model.sample(given=given, seed=1)
     assert list(completed.columns) == list(census.real.columns)
     assert completed["age"].tolist() == [33, 44]
-    assert completed["moved"].isna().tolist() == [False, True]
+    assert str(completed["moved"].iloc[0]).startswith("2018-10-11")  # the other cell is empty: completed
     marginal = census.model.marginal(["sex"])
     assert marginal.sum() == pytest.approx(census.model.model.total)
 

@@ -23,8 +23,9 @@ def test_verbose_tells_stages_and_charges_and_more_verbose_the_steps():
     assert (quiet.code, loud.code, louder.code) == (0, 0, 0)
     assert len(quiet.lines) == 1
     events = json.loads(Path("out.csv.privacy.json").read_text())["events"]
-    charged = [line for line in loud.lines if line.startswith("synthdp: charged {")]
-    assert [line.split("}: ")[0] for line in charged] == [f"synthdp: charged {event}"[:-1] for event in events]
+    charged = [line for line in loud.lines if line.startswith("synthdp: charged ")]
+    said = [f"marginal {event['columns'][0]}: sigma {event['sigma']:.4g}, rho {event['rho']:.4g}" for event in events]
+    assert [line.split(";")[0] for line in charged] == [f"synthdp: charged {words}" for words in said]
     for stage in ("reading", "measuring columns", "sampling", "writing"):
         assert loud.lines.count(f"synthdp: {stage}") == 1
     assert not any(" of " in line and "%" not in line for line in loud.lines[1:-1])

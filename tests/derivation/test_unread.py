@@ -9,7 +9,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.derivation.unread import missing_caution, unread_cautions
+from synthdp.derivation.unread import levels_without_records, missing_caution, unread_cautions
 from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -194,9 +194,17 @@ def test_merged_levels_speak_only_where_the_level_is_alone():
 
 def test_levels_of_required_columns_speak_only_of_nearly_all():
     assert said([950, 50], clique=("sex",)) == []
-    assert said([996, 4], 40.0, clique=("sex",)) == []  # that it is above 90 % is not beyond doubt
+    assert said([996, 4], 40.0, clique=("sex",)) == []  # that it is above 98 % is not beyond doubt
     assert "'sex'" in said([996, 4], clique=("sex",))[0]
     assert said([4, 996], clique=("sex",)) == []
+
+
+def test_a_rarer_level_is_not_taken_for_none():
+    """Of 1,000 records 40 have another level, which noise hides now and then."""
+    rng = np.random.default_rng(1)
+    tables = rng.normal([960.0, 40.0], 20.0, (500, 2))
+    assert (tables[:, 1] < 5).sum() > 10
+    assert not any(said(table, 20.0, clique=("sex",)) for table in tables)
 
 
 def test_other_speaks_from_half_of_all_on():
@@ -212,3 +220,53 @@ def test_what_was_not_measured_is_not_spoken_of():
 @pytest.mark.parametrize(("missing", "stddev", "is_said"), [(300, 1, True), (150, 1, False), (300, 60, False)])
 def test_of_learnt_columns_counts_with_and_without_a_value_speak(missing, stddev, is_said):
     assert bool(missing_caution(SCHEMA["smoker"], missing, 1000 - missing, (stddev, stddev))) == is_said
+
+
+# --- levels without records -------------------------------------------------------------------------------
+
+
+def table_of(name, counts, stddev):
+    return LinearMeasurement((name,), np.array(counts, dtype=float), stddev)
+
+
+@pytest.mark.parametrize(
+    ("counts", "stddev", "is_unused"),
+    [
+        ([900, 100, 3], 5.0, True),
+        ([900, 100, -30], 5.0, True),
+        ([900, 100, 40], 5.0, False),
+        ([900, 100, 0], 90.0, False),  # noise could hide a quarter of the records
+    ],
+)
+def test_a_level_of_the_rest_is_unused_if_only_noise_is_left_for_it(counts, stddev, is_unused):
+    field = {"name": "sex", "type": "string", "constraints": {"enum": ["F", "M"], "required": True}}
+    schema = Schema.from_dict({"fields": [field | {"synthdp": {"other": "z"}}]})
+    found = levels_without_records(schema, [table_of("sex", counts, stddev)], ["sex"])
+    assert found == ({"sex": 2} if is_unused else {})
+    assert levels_without_records(schema, [table_of("sex", counts, stddev)], []) == {}
+    assert levels_without_records(schema, [], ["sex"]) == {}
+    declared = Schema.from_dict({"fields": [field | {"synthdp": {"other": "M"}}]})
+    assert levels_without_records(declared, [table_of("sex", [900, 0], 5.0)], ["sex"]) == {}
+
+
+def test_all_measurements_together_tell_whether_a_level_is_unused():
+    field = {"name": "sex", "type": "string", "constraints": {"enum": ["F", "M"], "required": True}}
+    schema = Schema.from_dict({"fields": [field | {"synthdp": {"other": "z"}}]})
+    tables = [table_of("sex", [900, 100, 12], 5.0)] * 4
+    assert levels_without_records(schema, tables[:1], ["sex"]) == {"sex": 2}
+    assert levels_without_records(schema, tables, ["sex"]) == {}
+
+
+def test_a_level_that_a_rule_names_stays():
+    fields = [
+        {
+            "name": name,
+            "type": "string",
+            "constraints": {"enum": ["F", "M"], "required": True},
+            "synthdp": {"other": "z"},
+        }
+        for name in ("sex", "mate")
+    ]
+    rules = {"constraints": [{"forbid": {"sex": ["F"], "mate": ["F"]}}]}
+    schema = Schema.from_dict({"fields": fields, "synthdp": rules})
+    assert levels_without_records(schema, [table_of("sex", [900, 100, 3], 5.0)], ["sex", "mate"]) == {}

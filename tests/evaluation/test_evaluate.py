@@ -139,6 +139,24 @@ def test_what_does_not_fit_is_one_line(real, synthetic, options, error, says):
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_that_is_no_saved_synthesis_is_refused(tmp_path):
+    (tmp_path / "no.synthdp").write_bytes(b"PK no archive")
+    with pytest.raises(DataFileError, match="not a saved synthesis"):
+        evaluate(REAL, REAL, tmp_path / "no.synthdp")
+
+
+def test_odd_tables_have_numbers_or_a_reason():
+    odd = REAL.assign(pay=REAL["pay"] * 1e200, age=np.inf, town=[["A"]] * 300, job=REAL["age"] + 1j)
+    found = evaluate(odd, odd, **QUICK)
+    assert found.marginals["tvd"].max() == 0
+    assert set(found.columns["column"]) == {"town", "pay", "born"}
+    for twice in (pd.concat([REAL, REAL], axis=1), REAL.set_axis(range(5), axis=1)):
+        with pytest.raises(SchemaError, match="real: "):
+            evaluate(twice, twice)
+    with pytest.raises(ParameterError, match="seed is -1"):
+        evaluate(REAL, REAL, seed=-1)
+
+
 def test_a_schema_that_leaves_things_open_is_refused_with_the_way_out():
     fields = [{"name": "job", "type": "string", "synthdp": {"derive": True}}]
     with pytest.raises(SchemaError, match="saved synthesis"):

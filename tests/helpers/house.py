@@ -22,12 +22,13 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("files", "columns"), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
+    "table": (("",), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
-    "release": (("drawing", "saving", "stating"), ("",)),
+    "release": (("drawing", "keeping", "saving", "stating"), ("",)),
     "evaluation": (("metrics",), ("learning",), ("",)),
-    "explain": (("",), ("planning",)),
+    "explain": (("",), ("planning", "pages")),
+    "audit": (("asking",), ("",)),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),

@@ -13,7 +13,7 @@ import synthdp
 from synthdp.errors import MissingExtraError, ParameterError, SchemaError
 from synthdp.measurement import LinearMeasurement
 from synthdp.release import release
-from synthdp.release.synthesis import load
+from synthdp.release.loading import load
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema
 

@@ -2,8 +2,10 @@
 
 import argparse
 
+from synthdp.cli.arguments.audits import add_audit
+from synthdp.cli.arguments.budgets import add_budget
 from synthdp.cli.arguments.parsing import Parser
-from synthdp.cli.arguments.releases import add_run, add_sample, add_show
+from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.schemas import add_plan, add_schema
 from synthdp.version import __version__
 
@@ -14,11 +16,16 @@ EXAMPLES = """examples:
   synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
   synthdp sample people.synthdp -o more.csv --rows 1e6
   synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
+  synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp
   synthdp show synthetic.csv.privacy.json
+  synthdp certificate synthetic.csv.privacy.json -o certificate.html
   synthdp schema draft people.csv -o schema.json
   synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
   synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
+  synthdp budget create patients.budget --epsilon 3 --delta 1e-9 --population 'patients of 2026'
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-10 --budget patients.budget
+  synthdp audit --mechanism mst --epsilon 1 --delta 1e-2
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
 143 terminated (SIGTERM)"""
@@ -37,7 +44,11 @@ def command_line_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_run(commands)
     add_sample(commands)
+    add_refit(commands)
     add_show(commands)
+    add_certificate(commands)
     add_schema(commands)
     add_plan(commands)
+    add_budget(commands)
+    add_audit(commands)
     return parser

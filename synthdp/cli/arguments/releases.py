@@ -1,9 +1,10 @@
-"""``synthdp run``, ``sample`` and ``show``."""
+"""``synthdp run``, ``sample``, ``show`` and ``certificate``."""
 
 import argparse
 
+from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.parsing import Commands, command, listed
-from synthdp.cli.arguments.shared import FILES, add_output, add_schemas, add_unit_and_share
+from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
 from synthdp.release.registry import ENGINES, MECHANISMS
 
 
@@ -45,7 +46,9 @@ def add_run(commands: Commands) -> None:
         help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
     )
     add_unit_and_share(parser)
+    add_about(parser)
     _add_saving(parser)
+    add_keeping(parser)
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
 
@@ -77,6 +80,18 @@ def add_sample(commands: Commands) -> None:
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
 
+def add_refit(commands: Commands) -> None:
+    """Add ``synthdp refit``."""
+    parser = command(commands, "refit", "fit another engine to what a saved release measured; costs no privacy")
+    parser.set_defaults(handler="refit.refit_command")
+    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`, or kept of a failed run")
+    parser.add_argument("--engine", required=True, metavar="NAME", help=f"{listed(ENGINES)}; see docs/engines.md")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to save the release as refitted")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
+    add_verbose(parser)
+
+
 def add_show(commands: Commands) -> None:
     """Add ``synthdp show``."""
     parser = command(commands, "show", "explain a schema, a kinds file, a saved model or a .privacy.json file")
@@ -86,3 +101,25 @@ def add_show(commands: Commands) -> None:
         "--all", action="store_true", help="say everything; default: of a certificate or model about a screen"
     )
     parser.add_argument("--json", action="store_true", help="print what the file says as JSON")
+
+
+def add_certificate(commands: Commands) -> None:
+    """Add ``synthdp certificate``."""
+    parser = command(commands, "certificate", "write a certificate as a page to print, a record of a registry, or JSON")
+    parser.set_defaults(handler="certificate.certificate_command")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help=".privacy.json file, or a file written by `synthdp run --save`"
+    )
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="OUT", help=".html, .yaml (registry) or .json; default: stdout"
+    )
+    parser.add_argument(
+        "--as",
+        dest="form",
+        metavar="FORM",
+        help="html, registry (OpenDP's registry of deployments, YAML), json, or dp-events (of dp_accounting, JSON); "
+        "default: by the ending of OUT",
+    )
+    add_about(parser)
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of certificates instead")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")

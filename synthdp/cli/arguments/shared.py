@@ -39,6 +39,15 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_about(parser: argparse.ArgumentParser) -> None:
+    """Add what the curator says of a release."""
+    parser.add_argument(
+        "--about",
+        metavar="FILE",
+        help="what only you know, for the certificate: curators, use, tuning (YAML or JSON); see docs/certificate.md",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     """Add where a table is written and how; ``rows`` is the help text of that option."""
     parser.add_argument(
@@ -55,6 +64,11 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for machines")
     add_dialect(parser)
+    add_verbose(parser)
+
+
+def add_verbose(parser: argparse.ArgumentParser) -> None:
+    """Add the log."""
     parser.add_argument(
         "-v",
         "--verbose",

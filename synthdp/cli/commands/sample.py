@@ -14,10 +14,11 @@ from synthdp.cli.outputs import (
     write_sample,
 )
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
-from synthdp.release.synthesis import load
+from synthdp.strict_json import parse_json
 from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.json_files import load_json, parse_json
+from synthdp.table.files.json_files import load_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.form import PLAIN_FORM
 from synthdp.table.rules.conditions import CONDITIONS

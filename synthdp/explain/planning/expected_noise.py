@@ -41,6 +41,7 @@ NOISE_HEADER = ("column", "cells", "sigma", "rows misplaced")
 _WITH_FEWER = {
     "bounds": "values that far out are clipped",
     "single values": "a value is spread over its bin",
+    "heaping": "round values are as frequent as others",
     "decimals": "further decimals are rounded off",
     "missing": "no value is missing",
 }
@@ -102,7 +103,7 @@ def expected_ledger(
 def model_budget(schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE) -> Fraction:
     """Rho that is left for the model: few open columns do not need the whole share of the domain."""
     budgets = _column_budgets(schema, ledger, domain_share)
-    return ledger.budget - sum((budget.for_decimals + budget.rho for budget in budgets), Fraction(0))
+    return ledger.budget - sum((budget.total for budget in budgets), Fraction(0))
 
 
 def _column_budgets(schema: OpenSchema, ledger: PrivacyLedger, domain_share: float) -> tuple[ColumnBudget, ...]:

@@ -10,9 +10,9 @@ from math import ceil, floor, log10, sqrt
 from typing import Literal, cast, final
 
 from synthdp.errors import ParameterError
-from synthdp.explain.meaning import best_true_positives
 from synthdp.explain.planning.expected_accuracy import Accuracy, expected_accuracy, expected_domain
 from synthdp.explain.planning.expected_noise import expected_ledger, expected_questions, model_budget
+from synthdp.release.stating.meaning import FALSE_POSITIVES, Protection
 from synthdp.table.schema.open_schema import OpenSchema
 
 MOST_EPSILON, LEAST_EPSILON = 100.0, 1e-3
@@ -78,7 +78,7 @@ class Prospect:
     accuracy
         Of the synthetic table.
     best_true_positives
-        What it means for one person; see `synthdp.explain.meaning`.
+        What it means for one person; see `synthdp.release.stating.meaning`.
     level_needs_records
         Records that a value must have to be learnt as a level, more often than not; None if no levels are learnt.
     """
@@ -125,7 +125,7 @@ class Plan:
         needs = [question.least_records for question in asked if question.about == "levels"]
         rho = model_budget(self.schema, ledger, domain_share=self.domain_share)
         domain = expected_domain(self.schema)
-        person = best_true_positives(
+        protection = Protection(
             epsilon=epsilon,
             delta=self.delta,
             accounting=ledger.accounting,
@@ -135,7 +135,7 @@ class Plan:
         return Prospect(
             epsilon=epsilon,
             accuracy=expected_accuracy(domain, rho=rho, rows=self.rows, unit=ledger.unit),
-            best_true_positives=person,
+            best_true_positives=protection.true_positives(FALSE_POSITIVES),
             level_needs_records=max((need for need in needs if need is not None), default=None),
         )
 

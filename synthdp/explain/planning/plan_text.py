@@ -6,12 +6,12 @@ from math import log10
 from typing import Any
 
 from synthdp.explain.listing import table
-from synthdp.explain.meaning import FALSE_POSITIVES
 from synthdp.explain.planning.expected_accuracy import GUESSED_BINS, GUESSED_LEVELS
 from synthdp.explain.planning.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.release.settings import DOMAIN_SHARE, checked_share
 from synthdp.release.stating.certificate import LARGE_EPSILON, advised_delta
+from synthdp.release.stating.meaning import FALSE_POSITIVES
 from synthdp.table.schema.public_files import load_public
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -19,7 +19,8 @@ from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_given, check_slice
 from synthdp.inference.requests import check_cliques, check_rows, seeded
-from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.saving import tables_from_state
+from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 
 @final
@@ -51,6 +52,11 @@ class MarkovRandomField(Model):
     def tree(self) -> JunctionTree:
         """The junction tree."""
         return self._tree
+
+    @property
+    def working_bytes(self) -> float:
+        """Memory of the tables of the tree's cliques, and of what they are made from."""
+        return fit_bytes(self._tree.n_cells())
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -126,6 +132,6 @@ class MarkovRandomField(Model):
         cliques = [tuple(clique) for clique in cast("list[list[str]]", state["cliques"])]
         return cls(
             tree=JunctionTree.from_cliques(domain, tree_cliques),
-            log_potentials={clique: arrays[f"potential-{i}"] for i, clique in enumerate(cliques)},
+            log_potentials=tables_from_state(domain, cliques, arrays, "potential"),
             **cls._fit_from_state(state),
         )

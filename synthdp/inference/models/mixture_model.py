@@ -210,7 +210,7 @@ class MixtureModel(Model):
             levels=arrays["levels"],
             weights=arrays["weights"],
             **cls._fit_from_state(state),
-            constraints=constraints_from_state(state, arrays),
+            constraints=constraints_from_state(state, arrays, domain),
         )
 
 

@@ -29,7 +29,7 @@ from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside
 from synthdp.inference.rows.record_moves import RecordMoves, Records
-from synthdp.inference.saving import constraints_from_state, constraints_to_state
+from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
 from synthdp.inference.shrinkage import raked
 from synthdp.inference.trees.junction_tree import JunctionTree
 
@@ -267,8 +267,8 @@ class PseudoMarginalModel(Model):
         messages = cast("list[list[list[str]]]", state["messages"])
         return cls(
             domain=domain,
-            tables={tuple(region): arrays[f"region-{i}"] for i, region in enumerate(regions)},
+            tables=tables_from_state(domain, [tuple(region) for region in regions], arrays, "region"),
             messages={(tuple(j), tuple(r)): arrays[f"message-{i}"] for i, (j, r) in enumerate(messages)},
-            constraints=constraints_from_state(state, arrays),
+            constraints=constraints_from_state(state, arrays, domain),
             **cls._fit_from_state(state),
         )

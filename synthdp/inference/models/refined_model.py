@@ -46,6 +46,12 @@ class RefinedModel(Model):
         self.choice = coarse.choice
 
     @property
+    def working_bytes(self) -> float:
+        """Memory of the coarse model's tables, or of the largest table of merged levels by levels."""
+        levels = (float(groups.size) * (float(groups.max()) + 1.0) for groups in self._coarsening.groups.values())
+        return max(self._coarse.working_bytes, 8.0 * max(levels, default=0.0))
+
+    @property
     def cliques(self) -> tuple[Clique, ...]:
         """Those of the model over merged levels."""
         return self._coarse.cliques

@@ -19,7 +19,7 @@ from synthdp.inference.model import FitStatus, Model, State, Wanted, check_colum
 from synthdp.inference.models.public_support import SupportReport
 from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.rows.partial_records import complete_from_rows, drawn_inside, weights_nearest, with_wanted_levels
-from synthdp.inference.saving import constraints_from_state, constraints_to_state
+from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
 
 
 @final
@@ -189,7 +189,7 @@ class WeightedRowsModel(Model):
             columns=tuple(rows.astype(np.int64)),
             weights=arrays["weights"],
             **cls._fit_from_state(state),
-            constraints=constraints_from_state(state, arrays),
+            constraints=constraints_from_state(state, arrays, domain),
             support=SupportReport(**support) if support else None,
-            log_potentials={clique: arrays[f"potential-{i}"] for i, clique in enumerate(cliques)},
+            log_potentials=tables_from_state(domain, cliques, arrays, "potential"),
         )

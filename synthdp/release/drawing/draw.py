@@ -1,6 +1,7 @@
 """From a model and a schema to a table of values."""
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.release.drawing.given_rows import GivenRows, given_rows, with_given
+from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn, without_unused
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import decode
 from synthdp.table.schema.schema import Schema, narrowed_schema
@@ -28,31 +30,38 @@ def drawn_table(
     text: bool,
     where: Mapping[str, object] | None,
     given: Any,
+    unused: Unused = MappingProxyType({}),
 ) -> tuple[pd.DataFrame, Collection[str]]:
     """A table that a model draws, with generated columns, and the names of the columns that were given.
 
-    Parameters and errors are those of `synthdp.release.synthesis.Synthesis.sample`.
+    ``unused`` are levels without records, which are not drawn. The other parameters, and errors, are those of
+    `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
+    wanted = narrowed_to_used(wanted, unused)
     sampling, decoding, generating = map(int, np.random.SeedSequence(seed).generate_state(3))
     rng = np.random.default_rng(decoding)
     if given is None:
-        table = decode(_codes(model, n_rows, wanted, sampling), schema, rng, text=text)
+        table = decode(_codes(model, n_rows, wanted, sampling, unused), schema, rng, text=text)
         return schema.generated.completed(table, seed=generating, stated={}, text=text), ()
     rows = given_rows(given, schema)
-    table = with_given(_decoded(_completed(model, rows, wanted, sampling), rows, rng, text=text), rows, text=text)
+    codes = _completed(model, rows, wanted, sampling, unused)
+    table = with_given(_decoded(codes, rows, rng, text=text), rows, text=text)
     stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}
     return schema.generated.completed(table, seed=generating, stated=stated, text=text), rows.frame.columns
 
 
-def _codes(model: Model, n_rows: int | None, wanted: Shares, seed: int) -> Codes:
+def _codes(model: Model, n_rows: int | None, wanted: Shares, seed: int, unused: Unused) -> Codes:
     """Codes of whole rows, inside a slice if there is one."""
     if wanted:
-        return model.sample_where(wanted, round(_expected(model, wanted)) if n_rows is None else n_rows, seed=seed)
-    return model.sample(round(model.total) if n_rows is None else n_rows, seed=seed)
+        n_rows = round(_expected(model, wanted, unused)) if n_rows is None else n_rows
+        codes = model.sample_where(wanted, n_rows, seed=seed)
+    else:
+        codes = model.sample(round(model.total) if n_rows is None else n_rows, seed=seed)
+    return redrawn(model, codes, unused, seed=seed)
 
 
-def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int) -> Codes:
+def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int, unused: Unused) -> Codes:
     """Codes of completed records, inside a slice if there is one: those with the same given columns together."""
     codes = given.codes()
     if both := codes.keys() & wanted.keys():
@@ -62,11 +71,13 @@ def _completed(model: Model, given: GivenRows, wanted: Shares, seed: int) -> Cod
     for number, (names, rows) in enumerate(given.alike(given.modelled)):
         known = {name: codes[name][rows] for name in codes if given.schema[name].source in names}
         if not known:
-            drawn = _codes(model, rows.size, wanted, seed + number)
+            drawn = _codes(model, rows.size, wanted, seed + number, unused)
         elif wanted:
             drawn = complete_where(model, known, wanted, seed=seed + number)
         else:
             drawn = model.complete(known, seed=seed + number)
+        still_open = {name: code for name, code in unused.items() if name not in known}
+        drawn = redrawn(model, drawn, still_open, seed=seed + number)
         for column, part in zip(columns, drawn, strict=True):
             column[rows] = part
     return tuple(columns)
@@ -83,10 +94,10 @@ def _decoded(codes: Codes, given: GivenRows, rng: np.random.Generator, *, text: 
     return pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True) if len(pieces) > 1 else pieces[0]
 
 
-def _expected(model: Model, wanted: Shares) -> float:
+def _expected(model: Model, wanted: Shares, unused: Unused) -> float:
     """Expected number of records of a slice."""
     try:
-        counts = model.marginal(tuple(wanted)).values
+        counts = without_unused(model.marginal(tuple(wanted)).values, list(wanted), unused)
     except (ModelTooLargeError, ParameterError) as error:
         raise type(error)(f"where: {error}; or say how many rows you want with n_rows") from None
     for shares in wanted.values():

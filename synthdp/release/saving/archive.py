@@ -1,13 +1,11 @@
-"""What a synthesis is made of, in one file: a zip of JSON and plain arrays, no pickle."""
+"""What a synthesis is made of, in one file: a zip of JSON and plain arrays, no pickle; see docs/release-file.md."""
 
-import io
 import json
-import zipfile
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from os import PathLike
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -17,35 +15,58 @@ from synthdp.errors import DataFileError
 from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
-from synthdp.table.files.writing import reason, write_atomically
+from synthdp.release.saving.arrays import from_npy, to_npy
+from synthdp.release.saving.members import MAX_RATIO, Members, open_members, write_members
+from synthdp.release.saving.stated import checked_certificate
+from synthdp.strict_json import parse_json
+from synthdp.table.files.writing import reason
 from synthdp.table.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
 from synthdp.table.schema.schema import Schema
+from synthdp.version import __version__
 
-FORMAT = "synthdp-synthesis/1"
-"""Stands in every file; another number is another format."""
+_KIND, VERSION = "synthdp-synthesis", 2
+FORMAT = f"{_KIND}/{VERSION}"
+"""Stands in every file; another number is another format. Version 1 had no checksums."""
 
 _MANIFEST = "synthesis.json"
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a zip file can hold: the same synthesis gives the same file, whenever it is saved."""
 
-MAX_BYTES = 2**32
-"""Files that unpack to more than this are not read: a few kilobytes can claim to be terabytes."""
+_ARRAY = re.compile(r"(measurement-\d+/(values|stddev|groups-\d+)|model/[a-z]+(-\d+)?)\.npy", re.ASCII)
+"""Names of arrays; what has another name is left alone."""
+
+_MAX_MANIFEST = 2**21
+"""Bytes of JSON that are read whatever the file's size is, as parsed they take 25 times as much; and, for each byte of
+the file, `_MANIFEST_RATIO` more: JSON of releases packs 10 to 50 to 1."""
+_MANIFEST_RATIO = 100
+
+_MAX_TRIED = 2**26
+"""Models whose tables take more bytes are not tried out while they are read."""
+_MAX_TABLES = 2**29
+"""Tables of a model may take 512 MiB, whatever the file's size is, or `MAX_RATIO` times that size: those of 10 million
+cells, the most that ``auto`` fits, take 320 MB."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Pieces:
-    """What a file holds: everything that was released, and the model if there is one."""
+    """What a file holds: everything that was released, and the model if there is one.
+
+    ``origin`` says which format a file has, what software saved it, and the SHA-256 of each member.
+    """
 
     schema: Schema
     measurements: Sequence[LinearMeasurement]
     model: Model | None
     certificate: Mapping[str, object]
+    origin: Mapping[str, object] = field(default_factory=dict)
     dtypes: Mapping[str, object] = field(default_factory=dict)
 
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
     """Write the pieces of a synthesis to one file; raises `DataFileError` if it exists or cannot be written."""
+    write_members(path, _members_of(pieces), force=force)
+
+
+def _members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
     arrays: dict[str, NDArray[Any]] = {}
     measured = [_measurement_state(m, i, arrays) for i, m in enumerate(pieces.measurements)]
     model = None
@@ -54,39 +75,41 @@ def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
         arrays |= {f"model/{name}": table for name, table in tables.items()}
     manifest = {
         "format": FORMAT,
+        "software": f"synthdp {__version__}",
         "certificate": dict(pieces.certificate),
         "schema": pieces.schema.to_dict(),
         "measurements": measured,
         "model": model,
         "dtypes": dtypes_as_json(pieces.dtypes),
     }
-    with write_atomically(path, force=force) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        # ASCII with escapes: a title may hold what UTF-8 cannot say
-        _add(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, np.asarray(array, order="C"), allow_pickle=False)
-            _add(archive, f"{name}.npy", buffer.getvalue())
+    yield _MANIFEST, json.dumps(manifest, indent=1).encode()  # ASCII: a title may hold what UTF-8 cannot say
+    for name, array in arrays.items():
+        yield f"{name}.npy", to_npy(array)
 
 
-def read(path: str | PathLike[str]) -> Pieces:
-    """The pieces of a synthesis that `write` wrote.
+def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
+    """The pieces of a synthesis that `write`, or an earlier version of it, wrote.
+
+    Nothing in the file is trusted: see docs/release-file.md for what is held against what.
+
+    Parameters
+    ----------
+    path
+        The file.
+    max_bytes
+        Most bytes that the file may unpack to, and that tables of its model may take.
 
     Raises
     ------
     DataFileError
-        If the file cannot be read or is not such a file.
+        If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
     """
     try:
-        with zipfile.ZipFile(Path(path)) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
-                raise DataFileError(f"{str(path)!r}: unpacked it would be too large; give a file from --save")
-            manifest = json.loads(archive.read(_MANIFEST))
-            if manifest["format"] != FORMAT:
-                raise DataFileError(f"{str(path)!r}: another version of synthdp saved it; use that version, or update")
-            arrays = {name[:-4]: _array(archive, name) for name in archive.namelist() if name.endswith(".npy")}
-        return _restored(manifest, arrays)
-    except (DataFileError, MemoryError):
+        with open_members(path, max_bytes=max_bytes) as (members, size):
+            return _pieces(members, size, max_bytes)
+    except DataFileError as error:
+        raise DataFileError(f"{str(path)!r}: {error}") from None
+    except MemoryError:
         raise
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
@@ -94,7 +117,33 @@ def read(path: str | PathLike[str]) -> Pieces:
         raise DataFileError(f"{str(path)!r}: it is not a saved synthesis; give a file from --save") from error
 
 
-def _restored(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pieces:
+def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
+    most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
+    manifest = parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST)
+    version = _version(manifest["format"])
+    arrays = {name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)}
+    if version > 1:
+        members.check_sums()
+    origin = {"format": manifest["format"], "software": manifest.get("software"), "sha256": dict(members.digests)}
+    return _restored(manifest, arrays, origin, max(_MAX_TABLES, MAX_RATIO * size) if max_bytes is None else max_bytes)
+
+
+def _version(stated: object) -> int:
+    """The version of a format; raises `DataFileError` if it is newer than this one, `ValueError` if it is none."""
+    found = re.fullmatch(rf"{_KIND}/([1-9]\d{{0,5}})", stated) if isinstance(stated, str) else None
+    if found is None:
+        raise ValueError("no format")
+    if int(found[1]) > VERSION:
+        raise DataFileError(
+            f"its format {stated} is newer than {FORMAT}, the last one that synthdp {__version__} reads; update synthdp"
+        )
+    return int(found[1])
+
+
+def _restored(
+    manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], origin: Mapping[str, object], max_tables: int
+) -> Pieces:
+    certificate = checked_certificate(manifest["certificate"])
     schema = Schema.from_dict(manifest["schema"])
     measurements = [_measurement(state, i, arrays) for i, state in enumerate(manifest["measurements"])]
     for measurement in measurements:
@@ -103,16 +152,26 @@ def _restored(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
     if manifest["model"] is not None:
         tables = {name.removeprefix("model/"): array for name, array in arrays.items() if name.startswith("model/")}
         model = model_from_state(manifest["model"], tables, schema.domain)
-        if not isfinite(model.total):
-            raise ValueError("the model has no number of records")
-        model.sample(0)  # does what the model says fit together?
+        _check_usable(model, max_tables)
     return Pieces(
         schema=schema,
         measurements=measurements,
         model=model,
-        certificate=dict(manifest["certificate"]),
+        certificate=certificate,
+        origin=origin,
         dtypes=dtypes_from_json(manifest.get("dtypes", {})),
     )
+
+
+def _check_usable(model: Model, max_tables: int) -> None:
+    """Refuse a model that knows no number of records, takes too much memory, or whose parts do not fit together."""
+    if not isfinite(model.total):
+        raise ValueError("the model has no number of records")
+    if model.working_bytes > max_tables:
+        way_out = "if you trust it, load it in Python with a larger max_bytes"
+        raise DataFileError(f"tables of its model take {model.working_bytes / 1e9:.1f} GB; {way_out}")
+    if model.working_bytes <= _MAX_TRIED:
+        model.sample(0)
 
 
 def _measurement_state(
@@ -139,21 +198,3 @@ def _measurement(
         stddev if stddev.ndim else float(stddev),
         Coarsening(groups) if groups else None,
     )
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # a fixed date: the same synthesis gives the same file
-    entry = zipfile.ZipInfo(name, _EPOCH)
-    archive.writestr(entry, content, compress_type=zipfile.ZIP_DEFLATED)
-
-
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """An array of plain numbers, as large as the file and not as its header claims."""
-    content = archive.read(name)
-    stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("another version of the array format")
-    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    if is_fortran or dtype.kind not in "fiu":
-        raise ValueError("not an array that was saved here")
-    return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape).copy()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from math import floor, log10
 from types import MappingProxyType
+from typing import Any
 
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
@@ -12,10 +13,16 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.stating.meaning import Protection, stated_meaning
+from synthdp.release.stating.software import versions
+from synthdp.release.stating.words import THEOREMS, unit_in_words
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
+
+FORMAT = "synthdp-certificate/1"
+"""Stands in every certificate; another number is another ``certificate.schema.json``."""
 
 NOT_COVERED = (
     "the time a run takes and the memory it uses, which depend on the records",
@@ -60,6 +67,7 @@ def privacy_certificate(
     """
     weak = cautions(epsilon=ledger.epsilon, delta=ledger.delta, n_rows=n_rows, max_rows=ledger.unit.max_rows)
     statement = {
+        "format": FORMAT,
         "guarantee": (
             f"({_shortest(ledger.epsilon)}, {_shortest(ledger.delta)})-differential privacy"
             if randomness.is_private
@@ -69,12 +77,13 @@ def privacy_certificate(
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
         "adjacency": ledger.unit.adjacency.value,
-        "unit_of_privacy": ledger.unit.description,
+        "unit_of_privacy": unit_in_words(ledger.unit),
         "max_rows_per_unit": ledger.unit.max_rows,
+        "meaning": _meaning(ledger) if randomness.is_private else None,
         "cautions": [*weak, *findings],
         "accounting": {
             "currency": ledger.accounting.value,
-            "theorem": ledger.accounting.theorem,
+            "theorem": THEOREMS[ledger.accounting],
             "rho_budget": float(ledger.budget),
             "rho_spent": float(ledger.spent),
             "rho_left": float(ledger.remaining),
@@ -87,10 +96,23 @@ def privacy_certificate(
         },
     }
     details = {
+        "versions": versions(),
         "events": [event.to_dict() for event in ledger.events],
         "not_covered": [*NOT_COVERED, *([_MANY_RECORDS] if ledger.unit.column is None else [])],
     }
     return statement | dict(release) | statement | details
+
+
+def _meaning(ledger: PrivacyLedger) -> list[dict[str, Any]]:
+    """What the guarantee means, for one unit of privacy and for groups."""
+    protection = Protection(
+        epsilon=ledger.epsilon,
+        delta=ledger.delta,
+        accounting=ledger.accounting,
+        rho=float(ledger.budget),
+        failure_delta=float(ledger.failure_delta),
+    )
+    return stated_meaning(protection)
 
 
 def _mechanisms(ledger: PrivacyLedger) -> str:

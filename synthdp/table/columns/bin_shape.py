@@ -1,21 +1,20 @@
-"""Shapes: where inside its bins a column's values lie, and drawing from runs of grid points.
+"""Shapes and heaping: where inside its bins a column's values lie.
 
-A shape is a piecewise constant density over a column's own values. It changes how bins are
-*decoded*, never how values are encoded.
+A shape is a piecewise constant density over a column's own values; heaping says how many of them are
+round. They change how bins are *decoded*, never how values are encoded.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Self, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from synthdp.table.columns.column import MAX_LEVELS, refuse
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from synthdp.grid import MAX_POINT
+from synthdp.table.columns.column import MAX_LEVELS
+from synthdp.table.runs.heaps import Heaps
+from synthdp.table.texts import refuse
 
 
 @final
@@ -68,130 +67,84 @@ def checked_weights(
     return tuple(checked)
 
 
-def cut_at(starts: Ints, *others: Ints) -> Ints:
-    """All starts within the first array's span, each once: the last entry of ``starts`` ends the last run.
-
-    >>> cut_at(np.array([0, 5, 10]), np.array([-3, 7, 12])).tolist()
-    [0, 5, 7, 10]
-    """
-    cuts = np.unique(np.concatenate([starts, *others]))
-    inside: Ints = cuts[(cuts >= starts[0]) & (cuts <= starts[-1])]
-    return inside
-
-
-def masses(cuts: Ints, starts: Ints, weights: Sequence[float] | Floats) -> Floats:
-    """What each run between two ``cuts`` weighs, each of which lies in one piece of a shape.
-
-    Parameters
-    ----------
-    cuts
-        First grid point of each run, then the end of the last one; shape ``(n + 1,)``.
-    starts
-        First grid point of each piece, then the end of the last one (the same), not decreasing;
-        shape ``(m + 1,)``.
-    weights
-        Of each piece, shape ``(m,)``; it lies evenly on the piece's grid points.
-    """
-    piece = np.searchsorted(starts, cuts[:-1], side="right") - 1
-    share = np.diff(cuts) / np.diff(starts)[piece]
-    return np.asarray(weights, dtype=np.float64)[piece] * share
-
-
-def joined_spans(spans: Sequence[tuple[int, int]]) -> Ints:
-    """Spans of grid points, each from its first one up to its stop, as increasing bounds: first, stop, first, stop, ..
-
-    >>> joined_spans([(8, 9), (0, 3), (2, 5), (7, 7)]).tolist()
-    [0, 5, 8, 9]
-    """
-    firsts, stops = np.array(sorted(span for span in spans if span[0] < span[1]), np.int64).reshape(-1, 2).T
-    if not firsts.size:
-        return firsts
-    stops = np.maximum.accumulate(stops)
-    is_apart = firsts[1:] > stops[:-1]
-    return np.column_stack([firsts[np.append(True, is_apart)], stops[np.append(is_apart, True)]]).ravel()
-
-
-def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
-    """Whether each point lies in one of the spans with these bounds; see `joined_spans`."""
-    return np.asarray(np.searchsorted(bounds, points, side="right") % 2 == 1)
-
-
-def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
-    """What part of its group each run weighs, the runs of a group side by side; one that weighs nothing is even."""
-    _, begins, sizes = np.unique(groups, return_index=True, return_counts=True)
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
-    heaviest = np.maximum.reduceat(mass, begins)[group]
-    relative = np.where(heaviest > 0, mass, lengths) / np.where(
-        heaviest > 0, heaviest, np.maximum.reduceat(lengths, begins)[group]
-    )
-    return np.asarray(relative / np.add.reduceat(relative, begins)[group])
-
-
 @final
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Runs of grid points in groups: a point is drawn from a group, by what its runs weigh.
+@dataclass(frozen=True, kw_only=True)
+class Heaping:
+    """Shares of values that are round, as they stand in a schema.
 
     Parameters
     ----------
-    keys
-        The groups, increasing; shape ``(n_groups,)``.
-    firsts, lengths
-        First grid point and number of points of each run, the runs of a group side by side.
-    ends
-        For each run where it ends on a line on which group ``i`` takes from ``i`` to ``i + 1``.
-    last
-        For each group its last run that can be drawn.
+    steps
+        What round values are multiples of, increasing and each a divisor of the next; above the
+        column's unit, 1 or ``10**-decimals``, and multiples of it.
+    shares
+        Share of the values that are multiples of each step and not of the next, where there is room
+        for all of them; at least 0, and at most 1 together.
     """
 
-    keys: Ints
-    firsts: Ints
-    lengths: Ints
-    ends: Floats
-    last: Ints
+    steps: tuple[Fraction, ...]
+    shares: tuple[float, ...]
 
     @classmethod
-    def of(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
-        """Runs by group; a group that weighs nothing at all is even over its points."""
-        order = np.argsort(groups, kind="stable")
-        firsts, lengths, mass = firsts[order], lengths[order], mass[order]
-        keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
-        group = np.repeat(np.arange(len(keys)), sizes)
-        shares = shares_of_groups(groups[order], lengths, mass)
-        summed = np.cumsum(shares)
-        before = np.append(0.0, summed)[begins]
-        ends = group + np.clip(summed - before[group], 0.0, 1.0)
-        drawn = np.where(shares > 0, np.arange(len(shares)), -1)
-        return cls(keys, firsts, lengths, ends, np.maximum.reduceat(drawn, begins))
+    def of(cls, column: str, mapping: object) -> Self:
+        """The heaping in a schema file, such as ``{"100": 0.5, "1000": 0.2}``; raises `SchemaError` if it is none."""
+        if not isinstance(mapping, Mapping):
+            refuse(column, f'synthdp.heaping is {mapping!r}; give shares by step, such as {{"100": 0.5, "1000": 0.2}}')
+        found = {}
+        for text, share in mapping.items():
+            if not _is_step(text):
+                refuse(column, f"synthdp.heaping has the step {text!r}; give steps as numbers above 0, such as '100'")
+            is_share = isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1
+            if not is_share:
+                refuse(column, f"synthdp.heaping gives the step {text} the share {share!r}; give one from 0 to 1")
+            found[Fraction(text)] = float(share)
+        steps = tuple(sorted(found))
+        for step, coarser in pairwise(steps):
+            if coarser % step:
+                problem = f"has the steps {_text(step)} and {_text(coarser)}"
+                refuse(column, f"synthdp.heaping {problem}; each must divide the next, so leave out one of the two")
+        if sum(found.values()) > 1 + ROUNDING:
+            refuse(column, f"synthdp.heaping has shares of {sum(found.values()):.6g} together; make them at most 1")
+        return cls(steps=steps, shares=tuple(found[step] for step in steps))
 
-    def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
-        """A grid point from each group; ``groups`` are positions in ``keys``."""
-        runs = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
-        runs = np.minimum(runs, self.last[groups])  # rounding may pass the end of the group, never its beginning
-        points: Ints = self.firsts[runs]
-        if self.lengths.max(initial=1) > 1:
-            points += rng.integers(self.lengths[runs])
-        return points
+    @property
+    def decimals(self) -> int:
+        """Fewest decimals, at least 0, of a unit that all steps are multiples of."""
+        step = min(self.steps, default=Fraction(1))
+        return next((n for n in range(MAX_DECIMALS) if (step * 10**n).denominator == 1), MAX_DECIMALS)
 
-    def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
-        """A grid point between each two, both included and in runs, by what lies between them weighs; else evenly.
+    def heaps(self, column: str, decimals: int = 0) -> Heaps | None:
+        """The heaps on a grid of multiples of ``10**-decimals``; None if there are none.
 
-        The groups must lie one after the other on the grid, as bins do.
+        Raises `SchemaError` if a step does not lie on the grid.
         """
-        first, last = (np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs))
-        left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
-        runs = np.searchsorted(self.ends, left + (right - left) * rng.random(len(lows)), side="right")
-        runs = np.clip(runs, first, last)
-        weighs = right > left
-        begins = np.where(weighs, np.maximum(lows, self.firsts[runs]), lows)
-        stops = np.where(weighs, np.minimum(highs + 1, self.firsts[runs] + self.lengths[runs]), highs + 1)
-        points: Ints = rng.integers(begins, stops)
-        runs = np.searchsorted(self.firsts, points, side="right") - 1  # where nothing weighs, between runs perhaps
-        return np.asarray(np.minimum(points, self.firsts[runs] + self.lengths[runs] - 1))
+        points = [step * Fraction(10) ** decimals for step in self.steps]
+        for step, point in zip(self.steps, points, strict=True):
+            if point.denominator > 1 or not 1 < point < MAX_POINT:
+                unit = "whole numbers" if not decimals else f"multiples of {_text(Fraction(10) ** -decimals)}"
+                refuse(column, f"synthdp.heaping has the step {_text(step)}, but values are {unit}; give coarser ones")
+        return Heaps.of_shares(list(map(int, points)), self.shares) if points else None
 
-    def _on_line(self, points: Ints, runs: Ints) -> Floats:
-        """Where points lie on the line of `ends`, each in its run or just behind it."""
-        begins, ends = np.append(0.0, self.ends)[runs], self.ends[runs]
-        share = (points - self.firsts[runs]) / self.lengths[runs]
-        return np.asarray(begins + share * (ends - begins))
+    def to_dict(self) -> dict[str, float]:
+        """As it stands in a schema file."""
+        return {_text(step): share for step, share in zip(self.steps, self.shares, strict=True)}
+
+
+ROUNDING = 1e-9
+"""Shares may add up to so much more than 1."""
+
+MAX_DECIMALS = 16
+"""Steps have fewer decimals than that: not all numbers of more digits are floats."""
+
+
+def _is_step(text: object) -> bool:
+    """Whether a key is a number above 0 that floats can hold."""
+    try:
+        return isinstance(text, str) and 0 < float(text) < math.inf
+    except ValueError:
+        return False
+
+
+def _text(step: Fraction) -> str:
+    """A step as a decimal number."""
+    return str(step) if step.denominator == 1 else repr(float(step))

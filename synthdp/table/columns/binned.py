@@ -18,9 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints, Runs, Shape, cut_at, joined_spans, lie_in, masses, shares_of_groups
-from synthdp.table.columns.column import Column, refuse
+from synthdp.table.columns.bin_shape import Shape
+from synthdp.table.columns.column import Column
 from synthdp.table.columns.reading import Values, distinct
+from synthdp.table.runs.heaps import HeapedRuns, Heaps
+from synthdp.table.runs.runs import Ints, Runs, cut_at, joined_spans, lengths_of, lie_in, masses, shares_of_groups
+from synthdp.table.texts import refuse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,9 +210,10 @@ class BinnedColumn(Column):
 
     def _mass(self, cuts: Ints) -> NDArray[np.float64]:
         """What each run of grid points between two cuts weighs; each lies in one piece of the shape."""
+        sizes = lengths_of if self._heaps is None else self._heaps.sizes
         if self.shape is None or self._shape_points is None:
-            return np.diff(cuts).astype(np.float64)
-        return masses(cuts, self._shape_points, self.shape.weights)
+            return sizes(cuts)
+        return masses(cuts, self._shape_points, self.shape.weights, sizes)
 
     @property
     def drawn_starts(self) -> Ints:
@@ -219,24 +223,38 @@ class BinnedColumn(Column):
     def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
         """Where bins, pieces of the shape and kept spans begin and end, and for each run between the bin it lies in."""
         starts = self.drawn_starts
-        pieces = [cuts for cuts in (self._shape_points, self.kept) if cuts is not None]
+        zero = None if self._heaps is None else np.array([0, 1])  # no multiple like others
+        pieces = [cuts for cuts in (self._shape_points, self.kept, zero) if cuts is not None]
         cuts = cut_at(starts, *pieces, *others)
         return cuts, np.searchsorted(starts, cuts[:-1], side="right") - 1
 
     def _is_kept(self, points: Ints) -> NDArray[np.bool_]:
         return np.ones(len(points), np.bool_) if self.kept is None else lie_in(points, self.kept)
 
-    @cached_property
-    def _runs(self) -> Runs:
-        """The grid in runs that lie in one bin and one piece of the shape each, by bin."""
+    @property
+    def _parted(self) -> tuple[Ints, Ints, Ints, NDArray[np.float64]]:
+        """The grid in runs that lie in one bin and one piece of the shape each: bin, first point, length and mass."""
         cuts, bins = self._cuts()
         kept = self._is_kept(cuts[:-1])
         kept |= ~np.isin(bins, bins[kept])  # bins of which nothing is kept stay whole: every bin is one group
-        return Runs.of(bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
+        return bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept]
+
+    @cached_property
+    def _runs(self) -> Runs:
+        return Runs.of(*self._parted)
+
+    @cached_property
+    def _heaped_runs(self) -> HeapedRuns | None:
+        return None if self._heaps is None else HeapedRuns.of(self._heaps, *self._parted)
+
+    @property
+    def _heaps(self) -> Heaps | None:
+        """How much likelier round grid points are than others; None for no more likely."""
+        return None
 
     @property
     def _is_even(self) -> bool:
-        return self._shape_points is None and self.kept is None
+        return self._shape_points is None and self.kept is None and self._heaps is None
 
     def _bins_of(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """The bin of each code; any where the value is missing."""
@@ -246,7 +264,7 @@ class BinnedColumn(Column):
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)
         if not self._is_even:
-            return self._runs.draw(bins, rng)
+            return (self._heaped_runs or self._runs).draw(bins, rng)
         lows = self._starts[:-1]
         lengths = np.maximum(np.diff(self._starts), 1)
         points: NDArray[np.int64] = lows[bins]
@@ -255,7 +273,7 @@ class BinnedColumn(Column):
         return points
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
-        """A grid point between each two of one bin, both included and kept, by the shape."""
+        """A grid point between each two of one bin, both included and kept, by the shape; round ones like others."""
         return rng.integers(lows, highs + 1) if self._is_even else self._runs.draw_between(lows, highs, rng)
 
     def is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:

@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.table.columns.categorical import look_up, lookup_table, take
-from synthdp.table.columns.column import Column, check_text, refuse
+from synthdp.table.columns.column import Column
 from synthdp.table.columns.reading import Values, integers_of, to_float
+from synthdp.table.texts import check_text, refuse
 
 TRUE_WORDS = ("true", "t", "yes", "y", "on", "1")
 """What means true when a field names no texts, in small and large letters; so does every way of writing 1."""

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.table.columns.column import refuse
 from synthdp.table.columns.reading import seconds_of
+from synthdp.table.texts import refuse
 
 Resolution: TypeAlias = Literal["year", "quarter", "month", "week", "day", "hour", "minute", "second"]
 """How far dates are told apart; weeks begin on Monday."""

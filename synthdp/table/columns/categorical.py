@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints, Runs, checked_weights
-from synthdp.table.columns.column import Column, check_text, refuse
+from synthdp.table.columns.bin_shape import checked_weights
+from synthdp.table.columns.column import Column
 from synthdp.table.columns.edges import PLAIN, Notation
 from synthdp.table.columns.reading import Values, integers_of, is_missing, texts_of
+from synthdp.table.runs.runs import Ints, Runs
+from synthdp.table.texts import check_text, refuse
 
 
 @final

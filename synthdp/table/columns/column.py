@@ -21,38 +21,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.errors import SchemaError
 from synthdp.table.columns.reading import Values, distinct, is_missing, objects_of, texts_of
+from synthdp.table.texts import check_text, check_words, refuse
 
 DEFAULT_MISSING_VALUES = ("",)
 """Texts that mean "missing" when a schema names none (the default of Frictionless Table Schema)."""
 
 MAX_LEVELS = 1_000_000
 """Largest number of bins of one column: far more than noise leaves anything of."""
-
-
-def refuse(column: str, problem: str) -> NoReturn:
-    """Raise `SchemaError` about one column."""
-    raise SchemaError(f"schema: column {column!r}: {problem}")
-
-
-def is_writable(text: str) -> bool:
-    """Whether a CSV file in UTF-8 can hold a text: no NUL, no lone surrogate."""
-    return "\0" not in text and text == text.encode(errors="ignore").decode()
-
-
-def check_text(text: object, column: str, what: str) -> None:
-    """Refuse what a CSV file in UTF-8 cannot hold: anything but text, lone surrogates, and NUL."""
-    if not isinstance(text, str):
-        refuse(column, f"{what} {text!r} is not a text; write it in quotes")
-    if not is_writable(text):
-        refuse(column, f"{what} {text!r} holds a NUL or a lone surrogate, which CSV files cannot; remove it")
 
 
 def code_dtype(size: int) -> np.dtype[Any]:
@@ -89,9 +71,7 @@ class Column(ABC):
     description: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise SchemaError(f"schema: the column name {self.name!r} is not a text; give each field a name")
-        check_text(self.name, self.name, "the name")
+        check_words(self.name, self.title, self.description)
         object.__setattr__(self, "missing_values", tuple(self.missing_values))
         for text in self.missing_values:
             check_text(text, self.name, "the missing value")

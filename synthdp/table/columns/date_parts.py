@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from synthdp.table.columns.calendar import PART_LEVELS
 from synthdp.table.columns.categorical import CategoricalColumn
-from synthdp.table.columns.column import Column, refuse
+from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.reading import Values
+from synthdp.table.texts import refuse
 
 
 def part_name(date: Column, part: str) -> str:

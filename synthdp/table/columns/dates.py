@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints, Runs
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import (
     RESOLUTIONS,
@@ -24,9 +23,10 @@ from synthdp.table.columns.calendar import (
     start_of,
     unit_of,
 )
-from synthdp.table.columns.column import check_text, refuse
 from synthdp.table.columns.edges import check_bins, check_edges, check_order, default_bins, even_starts
 from synthdp.table.columns.reading import Values, seconds_of
+from synthdp.table.runs.runs import Ints, Runs
+from synthdp.table.texts import check_text, refuse
 
 N_PROBES = 500
 """A format is tried on this many moments between the bounds, and the first ones: more than a year of days."""

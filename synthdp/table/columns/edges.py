@@ -12,9 +12,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.table.columns.bin_shape import Heaping
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.column import MAX_LEVELS, refuse
+from synthdp.table.columns.column import MAX_LEVELS
 from synthdp.table.columns.reading import Values, floats_of, to_float
+from synthdp.table.texts import refuse
 
 _ALIKE = (" \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "'\N{RIGHT SINGLE QUOTATION MARK}")
 """Marks between groups of digits that look alike: who declares one of them means all."""
@@ -209,6 +211,8 @@ class NumericColumn(BinnedColumn):
         right edge too. In place of ``bins``.
     notation
         How texts write the numbers.
+    heaping
+        How many of the values are round, for decoding; None for no more than there are round numbers.
     """
 
     minimum: float | None = None
@@ -216,6 +220,7 @@ class NumericColumn(BinnedColumn):
     bins: int | None = None
     edges: tuple[float, ...] | None = None
     notation: Notation = PLAIN
+    heaping: Heaping | None = None
 
     def _check_bounds(self) -> None:
         """Fill in bounds from edges, and check each number and their order."""
@@ -249,4 +254,6 @@ class NumericColumn(BinnedColumn):
         own: dict[str, Any] = {"bins": self.bins} if self.edges is None else {"edges": list(self.edges)}
         if self.shape is not None:
             own["shape"] = {"starts": list(self.shape.starts), "weights": list(self.shape.weights)}
+        if self.heaping is not None:
+            own["heaping"] = self.heaping.to_dict()
         return own

@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.column import refuse
 from synthdp.table.columns.edges import (
     DEFAULT_BINS,
     MAX_SINGLE_LEVELS,
@@ -23,6 +22,8 @@ from synthdp.table.columns.edges import (
     default_bins,
     even_starts,
 )
+from synthdp.table.runs.heaps import Heaps
+from synthdp.table.texts import refuse
 
 MAX_INTEGER = 2**53
 """Largest bound of an integer column: up to here floats hold every integer."""
@@ -63,6 +64,7 @@ class IntegerColumn(NumericColumn):
             object.__setattr__(self, "bins", check_bins(self.name, bins, n_integers, "integers"))
         else:
             object.__setattr__(self, "bins", None)
+        _ = self._heaps  # refuses steps that are off the grid
 
     def _number(self, key: str, value: object) -> int:
         number = check_bound(self.name, key, value)
@@ -84,6 +86,10 @@ class IntegerColumn(NumericColumn):
     @property
     def _outer_edges(self) -> Sequence[int]:
         return [*self._starts[:-1].tolist(), self._bounds[1]]
+
+    @cached_property
+    def _heaps(self) -> Heaps | None:
+        return None if self.heaping is None else self.heaping.heaps(self.name)
 
     def _first_points(self, values: Sequence[int]) -> NDArray[np.int64]:
         return np.array(values, dtype=np.int64)
@@ -133,7 +139,10 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     (0.3, 0.30000000000000004)
     """
     start, stop = (Fraction(Decimal(repr(float(bound)))) for bound in (low, high))
-    inner = (float(start + (stop - start) * i / bins) for i in range(1, bins))
+    unit = math.lcm(start.denominator, stop.denominator)
+    first, last = int(start * unit) * bins, int(stop * unit) * bins
+    wide = (last - first) // bins
+    inner = ((first + wide * i) / (unit * bins) for i in range(1, bins))  # the float nearest to the fraction
     return (float(low), *inner, float(high))
 
 
@@ -177,6 +186,7 @@ class NumberColumn(NumericColumn):
         if empty and self.bins != 1:
             way_out = "use fewer bins or more decimals"
             refuse(self.name, f"with synthdp.decimals {self.decimals}, {empty} bins hold no value at all; {way_out}")
+        _ = self._heaps  # refuses steps that are off the grid
 
     def _number(self, key: str, value: object) -> float:
         number = check_bound(self.name, key, value)
@@ -190,6 +200,16 @@ class NumberColumn(NumericColumn):
         largest = max(map(abs, self._bounds))
         exponent = math.ceil(math.log10(largest)) if largest > 0 else 0
         return min(15 - exponent, 300)
+
+    def with_decimals(self, decimals: int) -> Self:
+        """This column with other decimals; a bin that then holds no value becomes part of one beside it."""
+        after_last = np.nextafter(self._edges[-1], np.inf)
+        starts = first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), decimals)
+        filled = np.flatnonzero(np.diff(starts) > 0)
+        if not 2 <= filled.size < self.n_levels:
+            return replace(self, decimals=decimals)
+        edges = (self._edges[0], *(self._edges[i] for i in filled[1:]), self._edges[-1])
+        return replace(self, decimals=decimals, bins=None, edges=edges)
 
     def _check_decimals(self, decimals: object) -> None:
         if isinstance(decimals, bool) or not isinstance(decimals, int):
@@ -211,7 +231,8 @@ class NumberColumn(NumericColumn):
     def _default_decimals(self) -> int:
         narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)
         wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest)) if narrowest > 0 else self.most_decimals
-        return min(max(wanted, 0), self.most_decimals)
+        needed = 0 if self.heaping is None else self.heaping.decimals
+        return min(max(wanted, needed), self.most_decimals)
 
     @cached_property
     def _edges(self) -> tuple[float, ...]:
@@ -229,6 +250,10 @@ class NumberColumn(NumericColumn):
     @property
     def _outer_edges(self) -> Sequence[float]:
         return self._edges
+
+    @cached_property
+    def _heaps(self) -> Heaps | None:
+        return None if self.heaping is None else self.heaping.heaps(self.name, self.decimals or 0)
 
     def _first_points(self, values: Sequence[float]) -> NDArray[np.int64]:
         return first_points(np.array(values, dtype=np.float64), self.decimals or 0)

@@ -13,6 +13,9 @@ EXPONENTS = (-1024, 1023)
 MAX_SHOWN_DECIMALS = 16
 """Stands for every number of decimals above 15: not all numbers of more digits are floats."""
 
+STEPS = tuple(factor * 10**power for power in range(13) for factor in (1, 5))[1:]
+"""What round points are multiples of: 5, 10, 50, 100, ..., each of which divides the next."""
+
 NEAR = 1e-9
 """A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths."""
 
@@ -61,6 +64,21 @@ def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     unsure = rest[np.abs(numbers[rest]) * 10.0 ** (MAX_SHOWN_DECIMALS - 1) >= _EXACT]
     texts = map(repr, numbers[unsure].tolist())
     found[unsure] = [min(-int(Decimal(text).as_tuple().exponent), MAX_SHOWN_DECIMALS) for text in texts]
+    return found
+
+
+def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of `STEPS` divide each point; one more for 0.
+
+    >>> steps_of(np.array([7, -5, 40, 1500, 0])).tolist() == [0, 1, 2, 5, len(STEPS) + 1]
+    True
+    """
+    found = np.zeros(len(points), dtype=np.int64)
+    rest = np.arange(len(points))
+    for step in STEPS:
+        rest = rest[points[rest] % step == 0]
+        found[rest] += 1
+    found[points == 0] += 1
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from synthdp.table.columns.column import refuse
+from synthdp.table.texts import refuse
 
 Dtype = Any
 """A dtype of pandas or numpy."""

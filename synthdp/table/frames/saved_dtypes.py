@@ -10,6 +10,9 @@ from pandas.api.types import pandas_dtype
 
 from synthdp.table.frames.dtypes import kind_said
 
+_NAME = re.compile(r"\w+(\[[\w-]+(, ?[\w+-][\w/+:-]*)?\])?", re.ASCII)
+"""Names of dtypes, with a unit or storage, and a time zone."""
+
 
 def dtypes_as_json(dtypes: Mapping[str, Any]) -> dict[str, Any]:
     """Dtypes by the names of columns as JSON values: a name, or categories and whether they are ordered.
@@ -56,12 +59,19 @@ def _read(told: Any) -> Any:
     if isinstance(told, Mapping) and "arrow" in told:
         return pd.ArrowDtype(_arrow(told["arrow"]))
     if isinstance(told, Mapping):
-        categories = pd.Index(list(told["categories"]), dtype=pandas_dtype(str(told["dtype"])))
+        categories = pd.Index(list(told["categories"]), dtype=_named(told["dtype"]))
         return pd.CategoricalDtype(categories, ordered=told["ordered"] is True)
-    dtype = pandas_dtype(str(told))
+    dtype = _named(told)
     if kind_said(dtype) is None:
         raise ValueError("no dtype of a column that is drawn")
     return dtype
+
+
+def _named(told: Any) -> Any:
+    """A dtype of pandas by its name; of time zones only names are read, never files."""
+    if not isinstance(told, str) or _NAME.fullmatch(told) is None or "dateutil" in told:
+        raise ValueError("no name of a dtype")
+    return pandas_dtype(told)
 
 
 def _arrow(told: str) -> Any:

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import refuse
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.people import People, faker_of
+from synthdp.table.texts import refuse
 
 DEFAULT_LOCALE = "en_US"
 """Language and country of fakes, if a field names none."""

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.errors import SchemaError
-from synthdp.table.columns.column import check_text
+from synthdp.table.texts import check_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +37,7 @@ class GeneratedColumn(ABC):
     description: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise SchemaError(f"schema: the field name {self.name!r} is not a text; give each field a name")
-        check_text(self.name, self.name, "the name")
-        for key in ("title", "description"):
-            check_text(getattr(self, key), self.name, key)
+        check_words(self.name, self.title, self.description)
 
     @property
     @abstractmethod

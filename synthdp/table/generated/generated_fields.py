@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import refuse
 from synthdp.table.files.json_files import meant_key
 from synthdp.table.generated.fake_column import FAKES, FakeColumn
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.id_column import IdColumn
+from synthdp.table.texts import checked_name, refuse
 
 ID = "id"
 GENERATED_KINDS = (ID, *FAKES)
@@ -83,9 +83,7 @@ def _kind(field: Any) -> Any:
 
 
 def _column(field: Mapping[str, Any]) -> GeneratedColumn:
-    name, kind, own = field.get("name"), _kind(field), field.get("synthdp") or {}
-    if not isinstance(name, str) or not name:
-        raise SchemaError(f"schema: the field name {name!r} is not a text; give each field a name")
+    name, kind, own = checked_name(field.get("name")), _kind(field), field.get("synthdp") or {}
     if kind not in GENERATED_KINDS:
         refuse(name, f"synthdp.kind is {kind!r}; use one of {', '.join(GENERATED_KINDS)}")
     if not isinstance(own, Mapping):

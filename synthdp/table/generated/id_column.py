@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.column import refuse
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.pattern import Pattern
+from synthdp.table.texts import refuse
 
 UUID = "uuid"
 """In place of a pattern: random UUIDs (version 4)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Self, final
 
-from synthdp.table.columns.column import check_text, refuse
+from synthdp.table.texts import check_text, refuse
 
 _SPEC = re.compile(r"(?:0([1-9]\d?))?([doxX]?)", re.ASCII)
 """What may follow the colon: a width that zeros fill, and how digits are written. Other fills could make two numbers

@@ -1,6 +1,7 @@
 """Held columns: the values of one open column, kept until its domain is known, in the least form that suffices."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
@@ -11,13 +12,14 @@ from synthdp.errors import ParameterError
 from synthdp.grid import MAX_POINT, Grid
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import unit_of
-from synthdp.table.columns.column import Column, is_writable
+from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
-from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points
+from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
 from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.vocabulary import NO_KEY, Vocabulary
 from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.texts import is_writable
 
 Frequencies: TypeAlias = tuple[list[str] | NDArray[np.int64], NDArray[np.int64]]
 """Values that occur and are not missing, sorted, and how often."""
@@ -155,6 +157,9 @@ class HeldNumbers(_HeldPoints):
         self.rows.add(self.column.template.read_numbers(values))
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+        if grid.of == "steps":
+            points, n_missing = self._points(replace(grid, of="values"))
+            return steps_of(points), n_missing
         numbers = self.rows.joined()
         present = numbers[~np.isnan(numbers)]
         n_missing = len(numbers) - len(present)

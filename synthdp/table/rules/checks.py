@@ -75,20 +75,6 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
     return tuple(found)
 
 
-def check_bounds(relation: Relation, lines: Mapping[str, Line]) -> None:
-    """Raise `SchemaError` if the bounds of the columns leave no values that keep to a relation."""
-    lows, highs = ({name: np.array([line.ends[end]]) for name, line in lines.items()} for end in (0, 1))
-    for inequality in inequalities_of(relation, lines):
-        if np.any(sum(inequality.least(lows, highs)) + inequality.constant > 0):
-            bounds = ", ".join(f"{name!r} from {_bounds(lines[name].column)}" for name in relation.factors)
-            refuse_check(relation.text, f"no values within the bounds keep to it, {bounds}; correct one of them")
-
-
-def _bounds(column: BinnedColumn) -> str:
-    limits = column.field()["constraints"]
-    return f"{limits['minimum']} to {limits['maximum']}"
-
-
 def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint | None:
     """Which bins of the columns hold values that keep to a relation; None if that is too large a table, or all do."""
     columns = {name: lines[name].column for name in relation.factors}
@@ -157,7 +143,7 @@ def with_exact_decimals(columns: Sequence[Column], relations: Sequence[Relation]
         for name, decimals in needed.items():
             part = by_name[name]
             if decimals > most and isinstance(part, NumberColumn):
-                by_name[name] = replace(part, decimals=(part.decimals or 0) - (decimals - most))
+                by_name[name] = part.with_decimals((part.decimals or 0) - (decimals - most))
         needed_most = max(_decimals(relation.constant), *needed.values())
         by_name[total.name] = replace(total, decimals=max(total.decimals or 0, min(needed_most, most)))
     return tuple(by_name.get(column.name, column) for column in columns)

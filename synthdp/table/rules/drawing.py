@@ -4,7 +4,8 @@ Values are drawn from their bins, and totals added up; where that breaks a check
 are drawn again. So they are distributed as the bins' shapes say, given that the checks hold. What is left after some
 rounds is drawn column by column, each from what the checks leave of its bin. And where the bins themselves break a
 check, from what the checks leave of the whole column, as near to the bin as that is: engines prevent this as far as
-they are told, but not all checks are small enough for them.
+they are told, but not all checks are small enough for them. The few rows that are then left are searched for one at a
+time, exactly.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.table.columns.bin_shape import Ints
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.rules.combinations import allowed_beside
 from synthdp.table.rules.inequalities import Intervals, Mask
-from synthdp.table.rules.system import Numbers, System
+from synthdp.table.rules.search import Places
+from synthdp.table.rules.system import Numbers, System, refuse_given
+from synthdp.table.runs.runs import Ints
 
 Codes = NDArray[np.integer[Any]]
 Rows = NDArray[np.intp]
@@ -29,13 +33,16 @@ MAX_ROUNDS = 16
 MAX_TRIES = 4
 """How often rows are drawn column by column; for comparisons of two columns each, one time is enough."""
 
+MAX_ANSWERS = 64
+"""Rows of which the same is asked are searched for so often, then some of these answers are taken."""
+
 CHUNK = 2**16
 """Rows that are worked on at a time: few enough for the processor's cache."""
 
 
 def drawn_values(
     system: System, codes: Mapping[str, Codes], draw: Draw, rng: np.random.Generator, given: Numbers
-) -> tuple[dict[str, Ints], Rows]:
+) -> tuple[dict[str, Ints], dict[str, Codes]]:
     """Values that keep to all checks.
 
     Parameters
@@ -55,18 +62,21 @@ def drawn_values(
     -------
     points
         Grid points of each column, shape ``(n_rows,)``; any where a value is missing or given.
-    rows
-        The rows that they are of: each once, but for the rare ones for which no values were found, in whose place
-        others stand.
+    codes
+        The codes of all attributes, some values missing that would break a check. In place of the rare rows for which
+        no values were found others stand.
 
     Raises
     ------
+    SchemaError
+        If a given record cannot be completed.
     ParameterError
-        If no values were found for a row, and no other may take its place.
+        If no values were found for any row.
     """
     n_rows = len(next(iter(codes.values())))
     points = {name: np.zeros(n_rows, np.int64) for name in system.columns}
     found = np.zeros(n_rows, np.bool_)
+    codes = {name: column.copy() if name in points else column for name, column in codes.items()}
     given = {name: numbers for name, numbers in given.items() if name in system.columns}
     for begin in range(0, n_rows, CHUNK):
         chunk = _Chunk(system, codes, draw, rng, given, np.arange(begin, min(begin + CHUNK, n_rows)))
@@ -74,12 +84,13 @@ def drawn_values(
         found[chunk.rows] = chunk.found
         for name, line in system.lines.items():
             points[name][chunk.rows] = line.points(chunk.values.lows[name])
+            codes[name][chunk.rows[~chunk.values.known[name]]] = system.columns[name].size - 1
     rows = np.arange(n_rows)
     if not found.all():
-        if given or not found.any():
+        if not found.any():
             raise ParameterError("constraints: for a row that was drawn no values keep to all rules; relax one of them")
         rows[~found] = rng.choice(rows[found], size=int((~found).sum()))
-    return {name: drawn[rows] for name, drawn in points.items()}, rows
+    return {name: drawn[rows] for name, drawn in points.items()}, {name: column[rows] for name, column in codes.items()}
 
 
 @final
@@ -128,6 +139,7 @@ class _Chunk:
                 which = rows[~self.found[rows]]
                 if which.size:
                     self._draw_one_by_one(which, intervals.rows(which))
+        self._search(left[~self.found[left]])
 
     def _draw_freely(self, which: Rows) -> None:
         """Draw all columns of some rows by themselves, add up totals, and keep what is as it should be."""
@@ -181,3 +193,57 @@ class _Chunk:
     def _keep(self, which: Rows, values: Intervals, is_right: Mask) -> None:
         self.values.put(which[is_right], values.rows(is_right))
         self.found[which[is_right]] = True
+
+    def _search(self, which: Rows) -> None:
+        """Find values of rows one at a time, exactly; rows of which the same is asked share a few answers."""
+        answers: dict[tuple[int, ...], list[tuple[Places, list[str]]]] = {}
+        for row in which:
+            alike = answers.setdefault(self._asked_of(row), [])
+            answer = self._answer(row) if len(alike) < MAX_ANSWERS else alike[self._rng.integers(MAX_ANSWERS)]
+            if answer is None:
+                continue
+            alike.append(answer)
+            places, gone = answer
+            for name, place in places.items():
+                self.values.lows[name][row] = self.values.highs[name][row] = place
+            for name in gone:
+                self.values.known[name][row] = False
+            self.found[row] = True
+
+    def _asked_of(self, row: np.intp) -> tuple[int, ...]:
+        """What a row must keep to: its given values, those that are missing, and its codes in other rules."""
+        ends = (
+            ends[name][row] for name in sorted(self._widest.fixed) for ends in (self._widest.lows, self._widest.highs)
+        )
+        others = {name for constraint in self._system.constraints for name in constraint.clique}
+        codes = (self._codes[name][row] for name in sorted(others - self._system.columns.keys()))
+        return tuple(map(int, (*ends, *(known[row] for known in self._widest.known.values()), *codes)))
+
+    def _answer(self, row: np.intp) -> tuple[Places, list[str]] | None:
+        """Places in one row, and columns of which the value has to be missing; None if there are none.
+
+        Raises `SchemaError` if it is a given record.
+        """
+        lines, box, gone = self._system.lines, self._widest.rows(np.array([row])), list[str]()
+        near = {name: int(lines[name].places(self._draw(name, self.rows[[row]]))[0]) for name in box.free}
+        while True:
+            codes = {name: int(column[row]) for name, column in self._codes.items() if name not in box.free}
+            codes |= {name: lines[name].column.size - 1 for name in gone}
+            tables = allowed_beside(self._system.constraints, codes)
+            if (places := self._system.found(box, near, tables)) is not None:
+                return places, gone
+            blame = self._system.blamed(box, near, tables)
+            assert blame is not None
+            named = [name for relation in blame.relations for name in relation.factors if name in box.free]
+            optional = next((name for name in named if _may_be_missing(lines[name].column)), None)
+            if optional is None:
+                if box.fixed:
+                    refuse_given(int(self.rows[row]), blame)
+                return None
+            box.known[optional][:] = False
+            gone.append(optional)
+
+
+def _may_be_missing(column: BinnedColumn) -> bool:
+    """Whether a value may be left out: it can be missing, and nobody asked for it."""
+    return not column.required and column.kept is None

@@ -7,8 +7,8 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.rules.lines import Line
+from synthdp.table.runs.runs import Ints
 
 Mask = NDArray[np.bool_]
 
@@ -36,6 +36,11 @@ class Intervals:
     highs: dict[str, Ints]
     known: Mapping[str, Mask]
     fixed: frozenset[str] = frozenset()
+
+    @property
+    def free(self) -> list[str]:
+        """The columns of which the first row has a value that nobody gave."""
+        return [name for name, known in self.known.items() if name not in self.fixed and known[0]]
 
     def rows(self, which: NDArray[Any]) -> Self:
         """Some of the rows, copied."""
@@ -116,3 +121,21 @@ class Inequality:
                 changed |= bool((end != low).any())
                 rows.lows[name] = end
         return changed
+
+
+def tighten(inequalities: Sequence[Inequality], rows: Intervals, lines: Mapping[str, Line]) -> Mask:
+    """Narrow intervals until nothing changes, or for long enough, and tell which rows may keep to all inequalities."""
+    for _ in range(2 * len(lines) + 2):
+        changed = [inequality.tighten(rows, lines) for inequality in inequalities]
+        if not any(changed):
+            break
+    possible = can_hold(inequalities, rows)
+    for name in rows.lows.keys() - rows.fixed:
+        possible &= rows.lows[name] <= rows.highs[name]
+    return possible
+
+
+def can_hold(inequalities: Sequence[Inequality], rows: Intervals) -> Mask:
+    """Which rows may keep to each inequality by itself; where the intervals are points, whether they do."""
+    possible: Mask = np.logical_and.reduce([inequality.can_hold(rows) for inequality in inequalities])
+    return possible

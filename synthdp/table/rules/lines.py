@@ -7,17 +7,21 @@ written as lies on it, and of a column that is narrowed (see `BinnedColumn.kept`
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import gcd
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import unit_of
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.numeric import NumberColumn
 from synthdp.table.columns.points import NEAR
+from synthdp.table.runs.runs import Ints
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+"""All longer units begin with a day."""
 
 
 @final
@@ -32,6 +36,15 @@ class Line:
         """What 1 on the line is worth; of dates a second."""
         decimals = self.column.decimals if isinstance(self.column, NumberColumn) else 0
         return Fraction(10) ** -(decimals or 0)
+
+    @cached_property
+    def step(self) -> int:
+        """All places are multiples of it."""
+        if not isinstance(self.column, DateColumn):
+            return 1
+        assert self.column.resolution is not None
+        first = int(self.places(self.column.drawn_starts[:1])[0])  # the lower bound, wherever it lies
+        return gcd(_SECONDS.get(self.column.resolution, _SECONDS["day"]), first)
 
     @cached_property
     def bins(self) -> tuple[Ints, Ints]:

@@ -15,7 +15,7 @@ must lie inside or outside a condition as a whole: otherwise the schema is refus
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from math import prod
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -24,18 +24,19 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.calendar import seconds_at
 from synthdp.table.columns.column import Column
-from synthdp.table.columns.dates import DateColumn
-from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
-from synthdp.table.rules.checks import check_bounds, check_kinds, possible_bins, treelike
+from synthdp.table.rules.checks import check_kinds, possible_bins, treelike
 from synthdp.table.rules.conditions import check_may_be_missing, level_codes, listed_levels, range_of
-from synthdp.table.rules.contradictions import Bounds, check_consistent
 from synthdp.table.rules.expressions import Relation, relations_of
 from synthdp.table.rules.lines import Line
+from synthdp.table.rules.system import System
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
+
+
+MAX_RULE_CELLS = 2**25
+"""Most combinations of levels that rules list together, one byte each: models of more would take gigabytes."""
 
 
 @final
@@ -58,37 +59,19 @@ class Rule:
     relations: tuple[Relation, ...] = field(default=(), compare=False)
 
 
-def relations_in(rules: object, columns: Sequence[Column], learnt: Collection[str] = ()) -> tuple[Relation, ...]:
-    """What the checks among the rules of a schema state.
-
-    Raises `SchemaError` if they cannot, whatever the bins are, and whatever the bounds of ``learnt`` columns are.
-    """
+def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ...]:
+    """What the checks among the rules of a schema state; raises `SchemaError` if one does not fit the columns."""
     known = {column.name: column for column in columns}
-    relations = [relation for rule in _listed(rules) for relation in relations_of_check(rule)]
+    relations = tuple(relation for rule in _listed(rules) for relation in relations_of_check(rule))
     for relation in relations:
         check_kinds(relation, known)
-    check_consistent(relations, _declared_bounds(relations, known, learnt) if learnt else {})
-    return tuple(relations)
+    return relations
 
 
 def _listed(rules: object) -> Sequence[Any]:
     if not isinstance(rules, Sequence) or isinstance(rules, str):
         _refuse("'constraints' is not a list; list the rules there")
     return rules
-
-
-def _declared_bounds(relations: Sequence[Relation], columns: Columns, learnt: Collection[str]) -> Bounds:
-    """The bounds of the columns that checks name and that are not learnt."""
-    bounds = {}
-    for name in {name for relation in relations for name in relation.factors} - set(learnt):
-        column = columns[name]
-        assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
-        if isinstance(column, DateColumn):
-            low, high = (Fraction(seconds_at(bound)) for bound in (column.minimum, column.maximum) if bound)
-        else:
-            low, high = (Fraction(repr(bound)) for bound in (column.minimum, column.maximum))
-        bounds[name] = low, high
-    return bounds
 
 
 def is_check(rule: object) -> bool:
@@ -111,22 +94,53 @@ def names_in(rule: Mapping[str, Any]) -> set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
-def parse_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
-    """The rules of a schema; raises `SchemaError`, naming what to change, if one cannot be understood."""
-    relations = relations_in(rules, columns)
+def parse_rules(rules: object, columns: Sequence[Column], learnt: Collection[str] = ()) -> tuple[Rule, ...]:
+    """The rules of a schema.
+
+    Raises
+    ------
+    SchemaError
+        If one cannot be understood, or no row can keep to the checks; it names what to change, which are never the
+        bounds of ``learnt`` columns.
+    """
+    parsed = parsed_rules(rules, columns)
+    system = system_of(parsed, columns)
+    if system is None:
+        return parsed
+    system.check_possible(learnt)
+    return tuple(_told(parsed, system.lines))
+
+
+def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
+    """The rules of a schema one by one, without what engines are to know of checks."""
     known = {column.name: column for column in columns}
-    parsed = [
+    _check_cells(rules, known)
+    return tuple(
         Rule(dict(rule), (), relations_of_check(rule)) if is_check(rule) else _parsed(rule, known)
         for rule in _listed(rules)
-    ]
-    lines = {}
-    for name in {name for relation in relations for name in relation.factors}:
-        column = known[name]
-        assert isinstance(column, BinnedColumn)
-        lines[name] = Line(column)
-    for relation in relations:
-        check_bounds(relation, lines)
-    return tuple(_told(parsed, lines))
+    )
+
+
+def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None:
+    """All rules that speak of values, and what the others allow; None if none does."""
+    relations = tuple(relation for rule in rules for relation in rule.relations)
+    named = {name for relation in relations for name in relation.factors}
+    checked = {column.name: column for column in columns if column.name in named and isinstance(column, BinnedColumn)}
+    others = tuple(constraint for rule in rules if not rule.relations for constraint in rule.constraints)
+    return System(checked, relations, others) if relations else None
+
+
+def _check_cells(rules: object, columns: Columns) -> None:
+    """Refuse rules that would be larger tables than anybody can use, before the first of them is made."""
+    n_cells = 0
+    for rule in _listed(rules):
+        if isinstance(rule, Mapping) and not is_check(rule):
+            names = names_in(rule) & columns.keys()
+            n_cells += prod(columns[name].size for name in names)
+            if n_cells > MAX_RULE_CELLS:
+                listed = ", ".join(map(repr, sorted(names)))
+                way_out = "name fewer columns, or use fewer bins"
+                _refuse(f"up to the rule on {listed}, rules list more than {MAX_RULE_CELLS:,} combinations; {way_out}")
 
 
 def _told(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:

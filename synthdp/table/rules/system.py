@@ -1,9 +1,9 @@
 """All checks of a schema together: what they leave of intervals, and whether they leave anything."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +12,33 @@ from synthdp.constraint import Constraint
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.rules.checks import inequalities_of
+from synthdp.table.rules.combinations import Table, allowed_at_all
 from synthdp.table.rules.expressions import Relation
-from synthdp.table.rules.inequalities import Inequality, Intervals, Mask
+from synthdp.table.rules.inequalities import Inequality, Intervals, Mask, can_hold, tighten
 from synthdp.table.rules.lines import Line
+from synthdp.table.rules.search import Places, Search, UndecidedError, rows_of
+from synthdp.table.rules.simplex import point_between
 
 Numbers = Mapping[str, NDArray[np.float64]]
 
 
 @final
 @dataclass(frozen=True)
-class Broken:
-    """A row that cannot keep to a check, or to some checks together that have columns in common."""
+class Blame:
+    """Checks to which a row cannot keep together, but to any fewer of them; perhaps because of other rules."""
 
-    row: int
     relations: tuple[Relation, ...]
+    with_rules: bool = False
 
     @property
-    def texts(self) -> str:
+    def texts(self) -> tuple[str, ...]:
+        """The checks as they were written."""
+        return tuple(dict.fromkeys(relation.text for relation in self.relations))
+
+    @property
+    def line(self) -> str:
         """The checks in a line."""
-        return " and ".join(map(repr, dict.fromkeys(relation.text for relation in self.relations)))
+        return " and ".join(map(repr, self.texts))
 
 
 @final
@@ -92,60 +100,99 @@ class System:
         return Intervals(lows, highs, known, frozenset(given))
 
     def tighten(self, rows: Intervals) -> Mask:
-        """Narrow intervals until nothing changes, or for long enough, and tell which rows may keep to all checks."""
-        for _ in range(2 * len(self.columns) + 2):
-            changed = [inequality.tighten(rows, self.lines) for inequality in self.inequalities]
-            if not any(changed):
-                break
-        possible = self.can_hold(rows)
-        for name in rows.lows.keys() - rows.fixed:
-            possible &= rows.lows[name] <= rows.highs[name]
-        return possible
+        """Narrow intervals, and tell which rows may keep to all checks; see `inequalities.tighten`."""
+        return tighten(self.inequalities, rows, self.lines)
 
     def can_hold(self, rows: Intervals) -> Mask:
         """Which rows may keep to each check by itself; where the intervals are points, whether they do."""
-        possible: Mask = np.logical_and.reduce([inequality.can_hold(rows) for inequality in self.inequalities])
-        return possible
+        return can_hold(self.inequalities, rows)
 
-    def broken(self, known: Mapping[str, Mask], given: Numbers) -> Broken | None:
-        """The first row that cannot keep to the checks, and the first ones to blame; None if all rows can.
+    def found(
+        self, row: Intervals, near: Places, tables: Sequence[Table] = (), relations: Sequence[Relation] | None = None
+    ) -> Places | None:
+        """Places of the free columns in one row that keep to everything; None if none are found.
 
         Parameters
         ----------
-        known
-            For each column in which rows it has a value.
-        given
-            What some of these values are, as `read_numbers` gives them.
+        row
+            What the columns can be.
+        near
+            For each free column where to begin.
+        tables
+            What other rules allow of free columns.
+        relations
+            What the row must keep to if not all checks.
         """
-        impossible = np.flatnonzero(~self.tighten(self.everything(known, given)))
-        if not impossible.size:
+        kept = self.inequalities
+        if relations is not None:
+            kept = tuple(found for relation in relations for found in inequalities_of(relation, self.lines))
+        try:
+            return Search(kept, self.lines, tables).found(row, near)
+        except UndecidedError:
             return None
-        row = impossible[:1]
-        present = {name: values[row] for name, values in known.items()}
-        values = {name: numbers[row] for name, numbers in given.items()}
-        for group in (*((relation,) for relation in self.relations), *self._connected()):
-            part = System(self.columns, group)
-            if not part.tighten(part.everything(present, values)).all():
-                break
-        return Broken(int(row[0]), group)
 
-    def _connected(self) -> list[tuple[Relation, ...]]:
-        """The relations in groups that have no column in common."""
-        groups: list[tuple[Relation, ...]] = []
+    def blamed(self, row: Intervals, near: Places, tables: Sequence[Table] = ()) -> Blame | None:
+        """The checks because of which `found` finds nothing, as few as there are; None if it finds something."""
+        if self.found(row, near, tables) is not None:
+            return None
+        rules = tables if self.found(row, near) is not None else ()
+        left = list(self.relations)
         for relation in self.relations:
-            near = [group for group in groups if any(relation.factors.keys() & other.factors.keys() for other in group)]
-            joined = tuple(other for group in near for other in group)
-            groups = [group for group in groups if group not in near] + [(*joined, relation)]
-        return groups
+            others = [other for other in left if other is not relation]
+            if self.found(row, near, rules, others) is None:
+                left = others
+        return Blame(tuple(left), with_rules=bool(rules))
 
-    def check_possible(self) -> None:
-        """Raise `SchemaError` if checks and bounds together leave no row of which nothing is missing."""
-        if broken := self.broken({name: np.ones(1, np.bool_) for name in self.columns}, {}):
-            way_out = "correct a check, or a bound that it is held against"
-            raise SchemaError(f"schema: constraints: no row can keep to {broken.texts} all together; {way_out}")
+    def blamed_for(self, known: Collection[str]) -> Blame | None:
+        """The checks because of which no row has values of just these columns; None if there is one."""
+        return self.blamed(self._of(known), self._middle, allowed_at_all(self.constraints, known))
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a row of which nothing is missing."""
+        tables = allowed_at_all(self.constraints, self.columns)
+        return self.found(self._of(self.columns), self._middle, tables) is not None
+
+    def _of(self, known: Collection[str]) -> Intervals:
+        """All that a row can be that has values of just these columns."""
+        return self.everything({name: np.array([name in known]) for name in self.columns}, {})
+
+    @property
+    def _middle(self) -> Places:
+        """A place in the middle of each column."""
+        return {name: int(line.floor(np.array([sum(line.ends) // 2]))[0]) for name, line in self.lines.items()}
+
+    def check_possible(self, learnt: Collection[str] = ()) -> None:
+        """Raise `SchemaError` if checks, other rules and bounds together leave no row of which nothing is missing.
+
+        Bounds of the columns in ``learnt`` are as wide as can be, and no reason to name.
+        """
+        blame = self.blamed_for(self.columns)
+        if blame is None:
+            return
+        named = dict.fromkeys(name for relation in blame.relations for name in relation.factors)
+        bounds = [f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt]
+        one = len(blame.texts) == 1
+        if blame.with_rules:
+            problem = ": no row that keeps to the other rules keeps to " + ("it" if one else "them")
+        elif not bounds or self._contradict(blame.relations):
+            problem = " contradicts itself" if one else " contradict each other"
+        else:
+            problem = f": no values within the bounds keep to {'it' if one else 'them'}, {', '.join(bounds)}"
+        checks = " and ".join(f"the check {text!r}" for text in blame.texts)
+        raise SchemaError(f"schema: constraints: {checks}{problem}; remove or correct one")
+
+    def _contradict(self, relations: Sequence[Relation]) -> bool:
+        """Whether relations leave nothing whatever the bounds are."""
+        names = list(self.columns)
+        inequalities = System(self.columns, tuple(relations)).inequalities
+        rows = list(rows_of(inequalities, names, self._of(names), self.lines))
+        return point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
 
     def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
         """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.
+
+        What only a search shows is told when rows are drawn.
 
         Parameters
         ----------
@@ -157,7 +204,18 @@ class System:
         # where a column can be missing nothing needs to be compared with it
         known = {name: np.full(len(rows), column.required) for name, column in self.columns.items()}
         known |= {name: ~np.isnan(numbers) for name, numbers in given.items()}
-        if broken := self.broken(known, given):
-            raise SchemaError(
-                f"given: record {rows[broken.row]} (from 0) breaks the check {broken.texts}; correct the record"
-            )
+        impossible = np.flatnonzero(~self.tighten(self.everything(known, given)))
+        if impossible.size:
+            row = self.everything(known, given).rows(impossible[:1])
+            refuse_given(int(rows[impossible[0]]), self.blamed(row, self._middle))
+
+
+def refuse_given(record: int, blame: Blame | None) -> NoReturn:
+    """Raise `SchemaError` about a given record."""
+    checks = "a check" if blame is None else f"the check {blame.line}"
+    raise SchemaError(f"given: record {record} (from 0) breaks {checks}; correct the record")
+
+
+def _bounds(column: BinnedColumn) -> str:
+    limits = column.field()["constraints"]
+    return f"{limits['minimum']} to {limits['maximum']}"

@@ -17,6 +17,9 @@ from synthdp.table.schema.frictionless import parse_field
 
 Found = Mapping[str, Any]
 
+MAX_DIGITS = 15
+"""Decimal digits that every float of so many holds."""
+
 
 def bounds_of(column: BinnedColumn) -> tuple[Any, Any]:
     """The bounds of a column, as values."""
@@ -79,6 +82,8 @@ class Completion:
         """Fields of the closed column: with what was found as it is, then giving way more and more."""
         decimals = own.get("decimals")
         grids: list[dict[str, Any]] = [{}] if decimals is None else [{"decimals": d} for d in _nearest(decimals)]
+        if decimals is not None and "heaping" in own:  # steps of a grid that was found fit no coarser one
+            grids += [grid | {"heaping": None} for grid in grids]
         for grid in grids:
             for bounds, edges in self._with_declared_bounds(constraints, own):
                 yield self.field(bounds, edges | grid)

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.bin_shape import Ints
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.date_parts import part_name
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.rules.drawing import drawn_values
+from synthdp.table.runs.runs import Ints
 from synthdp.table.schema.schema import Schema
 
 Codes = NDArray[np.integer[Any]]
@@ -33,8 +33,7 @@ def decoded(
         def draw(name: str, rows: NDArray[np.intp]) -> Ints:
             return _drawn(columns[name], every, rng, rows)
 
-        points, taken = drawn_values(schema.checks, codes, draw, rng, given)
-        codes = {name: column[taken] for name, column in codes.items()}
+        points, codes = drawn_values(schema.checks, codes, draw, rng, given)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
         own = codes[column.name]

@@ -14,16 +14,17 @@ from datetime import date, datetime
 from typing import Any
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.bin_shape import Shape
+from synthdp.table.columns.bin_shape import Heaping, Shape
 from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
-from synthdp.table.schema.keys import check_field_keys, check_schema_keys
+from synthdp.table.schema.keys import check_field_keys, check_schema_keys, within_levels
+from synthdp.table.texts import checked_name, refuse
 
 SUPPORTED_TYPES = ("string", "boolean", "integer", "number", "year", "date", "datetime")
 """Field types that a column can have."""
@@ -38,7 +39,7 @@ FREE_TEXT = (
 """What is said of one."""
 
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
-_INTEGER_KEYS = ("bins", "edges", "shape")
+_INTEGER_KEYS = ("bins", "edges", "shape", "heaping")
 NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
 DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 
@@ -55,11 +56,11 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     if not isinstance(mapping, Mapping):
         raise SchemaError(f"schema: it is a {type(mapping).__name__}; give a JSON object with a list of fields")
     if "fields" not in mapping and mapping and all(_is_size(size) for size in mapping.values()):
-        columns = [
+        columns = (
             IntegerColumn(name=name, minimum=0, maximum=size - 1, bins=size, required=True)
             for name, size in mapping.items()
-        ]
-        return tuple(columns), DEFAULT_MISSING_VALUES, USUAL
+        )
+        return within_levels(columns), DEFAULT_MISSING_VALUES, USUAL
     fields = mapping.get("fields")
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise SchemaError("schema: it has no list 'fields'; list the columns there, each an object with name and type")
@@ -71,7 +72,7 @@ def parse_schema(mapping: Mapping[str, Any]) -> tuple[tuple[Column, ...], tuple[
     missing_values = _texts("", mapping, "missingValues", DEFAULT_MISSING_VALUES)
     dialect = dialect_of(mapping)
     return (
-        tuple(parse_field(field, missing_values) for field in dialect.fields(fields)),
+        within_levels(parse_field(field, missing_values) for field in dialect.fields(fields)),
         missing_values,
         dialect.of_files,
     )
@@ -85,9 +86,7 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
     """One column from one field; ``missing_values`` apply unless the field has its own."""
     if not isinstance(field, Mapping):
         raise SchemaError(f"schema: the field {field!r} is not an object; write {{'name': ..., 'type': ...}}")
-    name = field.get("name")
-    if not isinstance(name, str) or not name:
-        raise SchemaError(f"schema: the field name {name!r} is not a text; give each field a name")
+    name = checked_name(field.get("name"))
     check_field_keys(name, field)
     kind = field.get("type")
     if kind not in SUPPORTED_TYPES:
@@ -149,6 +148,8 @@ def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any]
     binning["edges"] = _list(name, own, "edges", "increasing numbers")
     if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
         binning["shape"] = Shape(**shape)
+    if own.get("heaping") is not None:
+        binning["heaping"] = Heaping.of(name, own["heaping"])
     binning |= {key: constraints.get(key) for key in ("minimum", "maximum")}
     return NumberColumn(**binning, **shared) if kind == "number" else IntegerColumn(type=kind, **binning, **shared)
 

@@ -1,4 +1,4 @@
-"""Keys of a schema: where each belongs, and what is said of one that stands elsewhere or is misspelt.
+"""Keys of a schema: where each belongs, what is said of one that does not, and limits of what they may ask for.
 
 A key that is ignored although it was meant for something leaves a column to be learnt, or read, in
 another way than its author thinks. So a key is refused if it is one that is read in another place,
@@ -7,12 +7,12 @@ Frictionless and other standards let people add are no business of ours.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import refuse
+from synthdp.table.texts import refuse
 
 _FIELD, _CONSTRAINTS, _OWN = "", "constraints", "synthdp"
 """Where in a field keys stand: in itself, or in one of its two objects."""
@@ -22,7 +22,7 @@ _HOMES = {
     **dict.fromkeys(("decimalChar", "groupChar", "bareNumber", "constraints", "synthdp"), _FIELD),
     **dict.fromkeys(("enum", "minimum", "maximum", "required"), _CONSTRAINTS),
     **dict.fromkeys(("derive", "other", "max_levels", "binning", "merged", "bins", "edges", "shape"), _OWN),
-    **dict.fromkeys(("decimals", "resolution", "parts"), _OWN),
+    **dict.fromkeys(("heaping", "decimals", "resolution", "parts"), _OWN),
 }
 """Where each key stands that is read."""
 
@@ -68,6 +68,7 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
     synthdp.errors.SchemaError: schema: column 'age': 'minimum' is not known here; it belongs under constraints: \
 "constraints": {"minimum": 0}
     """
+    check_format(name, field.get("format"))
     for place in (_FIELD, _CONSTRAINTS, _OWN):
         given = field if place == _FIELD else field.get(place)
         for key, value in given.items() if isinstance(given, Mapping) else ():
@@ -137,3 +138,39 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
                 "it belongs in the fields that it is meant for" if key in _HOMES else "it may have ignore, constraints"
             )
             raise SchemaError(f"schema: synthdp.{key} is not known here; {where}")
+
+
+MAX_ALL_LEVELS = 2**21
+"""Most levels of all columns together; with a million bins each, two columns have so many."""
+
+MAX_FORMAT = 200
+"""Characters of a format of dates, which is tried on a thousand of them; dates in words need fifty."""
+
+
+class _Sized(Protocol):
+    """A column, open or not."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+
+
+_Columns = TypeVar("_Columns", bound=_Sized)
+
+
+def within_levels(columns: Iterable[_Columns]) -> tuple[_Columns, ...]:
+    """The columns, made one by one; raises `SchemaError` at one with which their levels are too many."""
+    kept, n_levels = list[_Columns](), 0
+    for column in columns:
+        kept.append(column)
+        n_levels += column.size
+        if n_levels > MAX_ALL_LEVELS:
+            refuse(column.name, f"with it there are more than {MAX_ALL_LEVELS:,} levels in all; use fewer bins")
+    return tuple(kept)
+
+
+def check_format(column: str, pattern: object) -> None:
+    """Raise `SchemaError` if the format of a field is longer than any that is meant."""
+    if isinstance(pattern, str) and len(pattern) > MAX_FORMAT:
+        refuse(column, f"the format has {len(pattern):,} characters; write one of up to {MAX_FORMAT}")

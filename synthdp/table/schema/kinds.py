@@ -5,7 +5,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import refuse
 from synthdp.table.files.dialect import PRESETS
 from synthdp.table.files.json_files import meant_key
 from synthdp.table.frames.dtypes import as_mapping, plain_kinds
@@ -13,6 +12,7 @@ from synthdp.table.generated.generated_fields import GENERATED_KINDS
 from synthdp.table.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES, SUPPORTED_TYPES
 from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_fields import derivable
+from synthdp.table.texts import refuse
 
 KINDS = ("categorical", *SUPPORTED_TYPES, *GENERATED_KINDS)
 """What a kinds file can call a column; "categorical" is a string field, the last ones are generated."""

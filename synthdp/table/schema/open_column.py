@@ -21,12 +21,13 @@ from synthdp.table.columns.calendar import (
     start_of,
     unit_of,
 )
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.table.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
 from synthdp.table.columns.points import decimal_points
 from synthdp.table.columns.reading import plain_text
-from synthdp.table.schema.closing import Completion, bounds_of
+from synthdp.table.schema.closing import MAX_DIGITS, Completion, bounds_of
+from synthdp.table.texts import check_text, refuse
 
 Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
 """What can be left open; "missing": whether values may be missing."""
@@ -108,12 +109,14 @@ class OpenColumn:
             key, value = next(iter(self.limits.items()))
             refuse(self.name, f"constraints.{key} {value!r} leaves no room for values; correct it")
 
+    @property
+    def size(self) -> int:
+        """Number of levels of `template`."""
+        return self.template.size
+
     @cached_property
     def template(self) -> Column:
-        """The column closed with findings that are made up: it reads values as the closed one will.
-
-        Open bounds are as wide as the type and the field's format allow.
-        """
+        """The column closed with findings that are made up, open bounds as wide as can be: it reads as it will."""
         if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
             return self.closed(levels=[next(text for i in count() if (text := f"x{i}") not in taken)])
@@ -147,6 +150,28 @@ class OpenColumn:
         return _DATE_RANGES[-1]
 
     @property
+    def is_scaled(self) -> bool:
+        """Whether bounds are open that could be any numbers."""
+        return self.type == "number" and "bounds" in self.open_parts
+
+    def example(self, scale: int) -> Column:
+        """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if they cannot."""
+        if not self.is_scaled:
+            return self.template
+        limit = max(10.0**scale, *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER), 0.0)
+        bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
+        return self.closed(**bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None)
+
+    @property
+    def widest_bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest bound that can be found, as values; where bounds are open."""
+        if self.is_scaled:
+            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
+        assert isinstance(self.template, BinnedColumn)
+        low, high = bounds_of(self.template)
+        return (max(low, FIRST_YEAR), min(high, LAST_YEAR)) if self.type == "year" else (low, high)
+
+    @property
     def limits(self) -> Mapping[str, Any]:
         """The one of ``minimum`` and ``maximum`` that is declared where bounds are open: they keep to it."""
         constraints = self.field.get("constraints") or {} if "bounds" in self.open_parts else {}
@@ -159,12 +184,9 @@ class OpenColumn:
     @property
     def resolution(self) -> Resolution | None:
         """How far dates are told apart; None for other columns."""
-        return self._resolution if self.type in DEFAULT_RESOLUTION else None
-
-    @property
-    def _resolution(self) -> Resolution:
-        resolution: Resolution = self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
-        return resolution
+        if self.type not in DEFAULT_RESOLUTION:
+            return None
+        return self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
 
     @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
@@ -178,6 +200,11 @@ class OpenColumn:
         """Declared decimals of a number column; None if there are none."""
         decimals: int | None = self._own.get("decimals")
         return decimals
+
+    @property
+    def declares_heaping(self) -> bool:
+        """Whether it is declared which values are round, if only that none are."""
+        return self._own.get("heaping") is not None
 
     @property
     def most_levels(self) -> int:
@@ -207,10 +234,10 @@ class OpenColumn:
         if not isinstance(self.template, BinnedColumn):
             return None
         low, high = bounds_of(self.template)
-        if self.type in DEFAULT_RESOLUTION:
+        if (resolution := self.resolution) is not None:
             seconds = np.array([seconds_at(low), seconds_at(high)])
-            points = unit_of(seconds, self._resolution)
-            if "bounds" in self.open_parts and start_of(points[:1], self._resolution)[0] < seconds[0]:
+            points = unit_of(seconds, resolution)
+            if "bounds" in self.open_parts and start_of(points[:1], resolution)[0] < seconds[0]:
                 points[0] += 1  # the first week may begin in a year that the format cannot say
         elif self.type == "number" and "bounds" in self.open_parts:
             limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
@@ -235,6 +262,7 @@ class OpenColumn:
         edges: Sequence[Any] | None = None,
         bins: int | None = None,
         shape: Mapping[str, Any] | None = None,
+        heaping: Mapping[str, Any] | None = None,
         decimals: int | None = None,
         required: bool | None = None,
         other: str | None = None,
@@ -250,7 +278,7 @@ class OpenColumn:
         Raises `SchemaError` if the findings do not fit the column otherwise.
         """
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
-        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals}
+        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals, "heaping": heaping}
         if "levels" in self.open_parts:
             own["other"] = other or self.other
             constraints["enum"] = list(levels or ()) or [own["other"]]

@@ -21,11 +21,12 @@ bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from synthdp.table.columns.column import MAX_LEVELS, Column, refuse
+from synthdp.table.columns.column import MAX_LEVELS, Column
 from synthdp.table.columns.edges import DEFAULT_BINS
 from synthdp.table.schema.frictionless import CATEGORICAL_KEYS, DATE_KEYS, NUMBER_KEYS, SUPPORTED_TYPES, parse_field
 from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_column import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn, Part
+from synthdp.table.texts import refuse
 
 PARTS: tuple[Part, ...] = get_args(Part)
 """All parts that can be left open, in the order in which they are written."""

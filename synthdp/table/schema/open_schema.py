@@ -9,19 +9,21 @@ from typing import Any, Self, final
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import SchemaError
-from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column, check_text, refuse
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.files.headers import check_names
 from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
-from synthdp.table.rules.learnt_bounds import reconciled
-from synthdp.table.rules.rules import is_check, names_in, relations_in, relations_of_check
 from synthdp.table.schema.frictionless import parse_schema
+from synthdp.table.schema.keys import within_levels
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_fields import open_field, read_field
+from synthdp.table.schema.open_rules import check_names as check_rule_names
+from synthdp.table.schema.open_rules import closed_columns, example_columns, names_of
 from synthdp.table.schema.schema import Schema
+from synthdp.table.texts import check_text, refuse
 
 
 @final
@@ -72,8 +74,8 @@ class OpenSchema:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_ignored()
         self.generated.check(self.names, ignored=self.ignored)
-        self._check_rules()
-        _ = self._outline  # refuses what no finding could close
+        check_rule_names(self.rules, self.columns, ignored=self.ignored, generated=self.generated.names)
+        _ = self._outline, self._example  # refuse what no finding could close
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
@@ -91,7 +93,7 @@ class OpenSchema:
         ignored, whole = without_ignored(mapping)
         plain, generated = without_generated(whole)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
-        columns = tuple(read_field(entry, missing_values) for entry in dialect_of(plain).fields(plain["fields"]))
+        columns = within_levels(read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"]))
         if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
             return cls.of(Schema.from_dict(whole))
         own = mapping.get("synthdp", {})
@@ -194,16 +196,21 @@ class OpenSchema:
     def partly_closed(self, found: Mapping[str, Column]) -> Self:
         """This schema with some open columns replaced by the closed ones of their names.
 
-        Their bounds are widened where they leave no values for a check.
+        Where they leave no row that keeps to the checks, their bounds are widened; at worst they become examples.
         Raises `SchemaError` if a name is not that of an open column.
         """
         known = {column.name for column in self.open_columns}
         for name, column in found.items():
             if name not in known or column.name != name:
                 raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
-        columns = [found.get(column.name, column) for column in self.columns]
-        checks = [relation for rule in self.rules for relation in relations_of_check(rule)]
-        return replace(self, columns=reconciled(columns, checks, self._without_bounds & found.keys()))
+        problem: SchemaError | None = None
+        for columns in closed_columns(self.columns, found, self.rules, self._example):
+            try:
+                return replace(self, columns=tuple(columns))
+            except SchemaError as error:
+                problem = problem or error
+        assert problem is not None
+        raise problem
 
     def without(self, name: str) -> Self:
         """This schema without a column that never reaches the model: the ids of persons.
@@ -213,7 +220,7 @@ class OpenSchema:
         columns = tuple(column for column in self.columns if column.name != name)
         if not columns:
             raise SchemaError(f"schema: it has no column but {name!r}, which is left out; add the others")
-        if any(name in self._named(rule) for rule in self.rules):
+        if any(name in names_of(rule, self.names) for rule in self.rules):
             raise SchemaError(f"schema: constraints: a rule names {name!r}, which is left out; remove the rule")
         return replace(self, columns=columns)
 
@@ -249,18 +256,15 @@ class OpenSchema:
         closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
         schema = self._written(closed)
         if self.rules:
-            relations_in(self.rules, closed, self._without_bounds)
-            settled = [rule for rule in schema["synthdp"]["constraints"] if not self._named(rule) & self._open_names]
+            opened = {column.name for column in self.open_columns}
+            settled = [dict(rule) for rule in self.rules if not names_of(rule, self.names) & opened]
             schema["synthdp"] = {"constraints": settled}
         return Schema.from_dict(schema)
 
-    @property
-    def _open_names(self) -> set[str]:
-        return {column.name for column in self.open_columns}
-
-    @property
-    def _without_bounds(self) -> set[str]:
-        return {column.name for column in self.open_columns if "bounds" in column.open_parts}
+    @cached_property
+    def _example(self) -> tuple[Column, ...]:
+        """All columns, open ones closed so that some row keeps to all rules."""
+        return example_columns(self.columns, self.rules)
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         fields = []
@@ -281,19 +285,3 @@ class OpenSchema:
             if name in (*self.names, *self.generated.names, *self.ignored[:i]):
                 again = "stands there twice" if name in self.ignored[:i] else "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
-
-    def _check_rules(self) -> None:
-        for rule in self.rules:
-            if not isinstance(rule, Mapping):
-                raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
-            unknown = {*self.ignored, *self.generated.names} | (set() if is_check(rule) else self._open_names)
-            for name in sorted(unknown & self._named(rule)):
-                what = "which is ignored" if name in self.ignored else "which is generated"
-                what = "whose domain is derived" if name in self._open_names else what
-                way_out = "declare the column, without synthdp.derive, or remove the rule"
-                raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
-
-    def _named(self, rule: Mapping[str, Any]) -> set[str]:
-        """The columns that a rule names; a part of a date names the date, too."""
-        texts = names_in(rule)
-        return texts | {name.rpartition(":")[0] for name in texts.difference(self.names)}

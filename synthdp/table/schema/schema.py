@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
@@ -26,7 +25,7 @@ from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
 from synthdp.table.rules.checks import with_exact_decimals
 from synthdp.table.rules.conditions import CONDITIONS, is_condition, narrowed
-from synthdp.table.rules.rules import Rule, parse_rules, relations_in
+from synthdp.table.rules.rules import Rule, parse_rules, relations_in, system_of
 from synthdp.table.rules.system import System
 from synthdp.table.schema.draft import draft_from_frame
 from synthdp.table.schema.frictionless import parse_schema
@@ -95,10 +94,7 @@ class Schema:
         own = mapping.get("synthdp", {}) if "fields" in mapping else {}
         rules = own.get("constraints", []) if isinstance(own, Mapping) else own
         exact = with_exact_decimals(columns, relations_in(rules, columns))
-        schema = cls(exact, missing_values, parse_rules(rules, exact), dialect, generated)
-        if schema.checks is not None:
-            schema.checks.check_possible()
-        return schema
+        return cls(exact, missing_values, parse_rules(rules, exact), dialect, generated)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -179,13 +175,7 @@ class Schema:
     @cached_property
     def checks(self) -> System | None:
         """All rules that speak of values; None if there is none."""
-        relations = tuple(relation for rule in self.rules for relation in rule.relations)
-        named = {name for relation in relations for name in relation.factors}
-        columns = {
-            column.name: column for column in self.columns if column.name in named and isinstance(column, BinnedColumn)
-        }
-        others = tuple(constraint for rule in self.rules if not rule.relations for constraint in rule.constraints)
-        return System(columns, relations, others) if relations else None
+        return system_of(self.rules, self.columns)
 
     @property
     def fingerprint(self) -> str:
@@ -248,12 +238,13 @@ def narrowed_schema(schema: Schema, where: Mapping[str, object]) -> tuple[Schema
             raise ParameterError(f"where: no value of column {name!r} meets its condition; widen it")
     narrow = replace(schema, columns=tuple(columns.values()))
     if narrow.checks is not None:
-        present = {  # where a column can be missing nothing needs to be compared with it
-            name: np.array([column.required or (name in wanted and not wanted[name][-1])])
+        present = [  # where a column can be missing nothing needs to be compared with it
+            name
             for name, column in narrow.checks.columns.items()
-        }
-        if broken := narrow.checks.broken(present, {}):
-            raise ParameterError(f"where: no row that meets it keeps to the check {broken.texts}; widen it")
+            if column.required or (name in wanted and not wanted[name][-1])
+        ]
+        if blame := narrow.checks.blamed_for(present):
+            raise ParameterError(f"where: no row that meets it keeps to the check {blame.line}; widen it")
     return narrow, wanted
 
 

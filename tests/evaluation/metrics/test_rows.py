@@ -73,6 +73,16 @@ def test_equations_hold_to_the_last_digits():
     assert broken_rules(read(frame, schema), read(frame, schema))["broken_real"].tolist() == [1]
 
 
+@pytest.mark.parametrize(("check", "broken"), [("a < b", 2), ("a <= b", 1), ("a > b", 2), ("a = b", 2)])
+def test_signs_mean_what_they_say_and_gaps_break_nothing(check, broken):
+    fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 9}} for name in "ab"]
+    table = read(
+        pd.DataFrame({"a": [1, 2, 3, None], "b": [2, 2, 1, 5]}),
+        {"fields": fields, "synthdp": {"constraints": [{"check": check}]}},
+    )
+    assert broken_rules(table, table)["broken_real"].tolist() == [broken]
+
+
 def test_matches_are_rows_of_the_same_codes():
     sizes = dict.fromkeys("abcdefghijkl", 50)  # 50^12 cells do not fit into 64 bits
     rng = np.random.default_rng(0)

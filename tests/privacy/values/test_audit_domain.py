@@ -69,7 +69,9 @@ GRIDS = {
         Grid(column="x", decimals=2),
         Grid(column="x", of="decimals"),
         Grid(column="x", of="exponents"),
-    ]
+        Grid(column="x", of="steps", decimals=1),
+    ],
+    "integer": [Grid(column="x"), Grid(column="x", of="steps")],
 }
 
 

@@ -71,3 +71,13 @@ def test_a_model_that_is_saved_again_answers_the_same(synthesis, tmp_path):
     again = synthdp.load(path)
     assert again.sample(200, seed=3).equals(synthesis.sample(200, seed=3))
     assert again.model.kind == synthesis.model.kind
+
+
+def test_a_file_of_the_first_version_that_wrote_any_loads_and_is_saved_anew(tmp_path):
+    """Written by the commit that brought `save`: 500 rows of towns and ages, at epsilon 1."""
+    oldest = synthdp.load(SAVED / "oldest.synthdp")
+    assert oldest.certificate["epsilon"] == 1
+    assert [measurement.clique for measurement in oldest.measurements[:2]] == [("town",), ("age",)]
+    assert list(oldest.sample(20, seed=1).columns) == ["town", "age"]
+    oldest.save(tmp_path / "now")
+    assert synthdp.load(tmp_path / "now").sample(20, seed=1).equals(oldest.sample(20, seed=1))

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.bin_shape import Runs, Shape, cut_at, masses
+from synthdp.table.columns.bin_shape import Shape
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.records.codec import decode, encode
+from synthdp.table.runs.runs import Runs, cut_at, masses
 from synthdp.table.schema.schema import Schema
 
 FLAGS = st.booleans()

@@ -359,12 +359,15 @@ GRIDS = {
     "text": [({}, [])],
     "enum": [({}, []), ({}, [0, 1])],
     "boolean": [({}, []), ({}, [0, 1])],
-    "integer": [({}, []), ({}, [-5, 0, 3]), ({}, [-MAX_POINT, MAX_POINT])],
-    "number": [({"decimals": 2}, [-5, 0, 3]), ({"decimals": -2}, [0]), ({"of": "decimals"}, range(17)), ({}, [])],
+    "integer": [({}, []), ({}, [-5, 0, 3]), ({}, [-MAX_POINT, MAX_POINT]), ({"of": "steps"}, range(27))],
+    "number": [
+        ({"decimals": 2}, [-5, 0, 3]), ({"decimals": -2}, [0]), ({"of": "decimals"}, range(17)), ({}, []),
+        ({"of": "steps", "decimals": 2}, range(27)),
+    ],
     "year": [({}, range(1990, 2020))],
     "date": [({}, []), ({}, [0, 14000, 15000])],
     "datetime": [({}, range(0, 500_000, 1000))],
-}
+}  # fmt: skip
 
 
 @settings(deadline=None, max_examples=150)

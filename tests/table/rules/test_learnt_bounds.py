@@ -60,9 +60,12 @@ def test_declared_bounds_stay_where_bins_are_learnt():
 @pytest.mark.parametrize(
     ("checks", "message"),
     [
-        (["a > 200", "a < 100"], "the check 'a < 100' and the check 'a > 200' contradict each other"),
-        (["a <= b", "b <= c"], "the bounds of 'a' and the bounds of 'c' and the check 'a <= b' and the check 'b <= c'"),
-        (["day <= end", "end <= born"], "the bounds of 'born' and the bounds of 'day'"),
+        (["a > 200", "a < 100"], "the check 'a > 200' and the check 'a < 100' contradict each other"),
+        (
+            ["a <= b", "b <= c"],
+            "no values within the bounds keep to them, 'a' from 50 to 500, 'c' from 0 to 9;",
+        ),
+        (["day <= end", "end <= born"], "'day' from 2010-01-01 to 2010-12-31, 'born' from 1950-01-01 to 1950-12-31"),
     ],
 )
 def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, message):
@@ -120,3 +123,62 @@ def test_what_no_bounds_could_mend_is_refused_before_anything_is_learnt(checks, 
 def test_nothing_that_bounds_can_be_ends_a_run(fields, checks, found):
     schema = closed(fields, checks, **found)
     schema.checks.check_possible()
+
+
+@pytest.mark.parametrize(
+    ("fields", "checks", "message"),
+    [
+        (map(opened, "abc"), ["b < c + a", "b = c", "c >= a + b"], "contradict each other"),
+        ([opened("a"), declared("b", 1, 99), opened("c")], ["a = 2 * b", "a <= b"], "keep to them, 'b' from 1 to 99;"),
+        ([opened("b"), declared("a", 0, 1), declared("c", 0, 1)], ["a < b < c"], "'a' from 0 to 1, 'c' from 0 to 1;"),
+        ([opened("b", "number"), declared("a", 0, 5)], ["2 * b = 2 * a + 11", "b <= a"], "'2 \\* b = 2 \\* a"),
+        ([opened("a", constraints={"maximum": 10}), opened("b")], ["a >= b + 2", "b >= 9"], "'b >= 9'"),
+    ],
+)
+def test_what_nothing_learnt_could_keep_to_is_refused_before_it_is_learnt(fields, checks, message):
+    rules = [{"check": check} for check in checks]
+    with pytest.raises(SchemaError, match=message) as raised:
+        OpenSchema.from_dict({"fields": list(fields), "synthdp": {"constraints": rules}})
+    assert "\n" not in str(raised.value)
+
+
+def test_widened_bounds_keep_to_a_declared_limit():
+    fields = [opened("a", constraints={"minimum": 40}), opened("b")]
+    found = {"a": {"minimum": 50, "maximum": 60}, "b": {"minimum": 0, "maximum": 20}}
+    schema = closed(fields, ["a <= b"], **found)
+    assert schema["a"].minimum == 40
+    assert schema["b"].maximum >= 40
+
+
+def test_bins_that_decimals_of_a_total_would_leave_empty_are_merged():
+    learnt = {"derive": True, "decimals": 1}
+    part = {"name": "c", "type": "number", "constraints": {"minimum": 100, "maximum": 105}, "synthdp": {"bins": 64}}
+    fields = [opened(name, "number", synthdp=learnt) for name in "ab"] + [part]
+    found = {name: {"minimum": -1e14, "maximum": 1e14} for name in "ab"}
+    schema = closed(fields, ["a = 2 * c", "b = 10 * c"], **found)
+    assert schema["c"].decimals == 1
+    assert schema["c"].n_levels == 51
+    assert (schema["c"].minimum, schema["c"].maximum) == (100, 105)
+
+
+def test_where_bounds_cannot_be_widened_columns_become_examples():
+    far = {"a": {"minimum": 1e200, "maximum": 2e200, "required": True}}
+    schema = closed([opened("a", "number"), declared("b", 1, 9)], ["a = b"], **far)
+    assert schema.checks.is_possible
+    assert schema["a"].maximum < 1e16
+    assert schema["a"].required
+
+
+def test_other_rules_count_before_anything_is_learnt():
+    grown = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+    grown["synthdp"] = {"edges": [0, 18, 99]}
+    fields = [opened("years"), grown, declared("n", 0, 9)]
+    forbidden = [{"forbid": {"age": {"minimum": 18}}}]
+    rules = [{"check": "age >= 50 + n"}, *forbidden]
+    with pytest.raises(SchemaError, match="no row that keeps to the other rules keeps to it"):
+        OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
+    rules = [{"check": "years >= age + 5"}, *forbidden]
+    public = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
+    (column,) = public.open_columns
+    schema = public.closed({"years": column.closed(minimum=-20, maximum=-10)})
+    assert schema["years"].maximum >= 5

@@ -73,7 +73,7 @@ def test_rules_survive_saving_and_reordering(tmp_path):
         ({"forbid": {"marital": ["divorced"]}}, "has no level 'divorced'"),
         ({"forbid": {"marital": "married"}}, "neither a list"),
         ({"forbid": {"marital": {"minimum": 1}}}, "a range needs"),
-        ({"forbid": {"age": {"least": 1}}}, "a range needs"),
+        ({"forbid": {"age": {"least": 1}}}, "did you mean 'minimum'"),
         ({"forbid": {"age": {"maximum": 12}}}, "cuts a bin in two"),
         ({"forbid": {"age": [16]}}, "cuts a bin in two"),
         ({"forbid": {"age": {"maximum": "young"}}}, "not a value"),

@@ -1,0 +1,91 @@
+"""``synthdp certificate``: a certificate in the forms in which it is published."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from synthdp.cli.announcing import print_text
+from synthdp.cli.outputs import check_distinct
+from synthdp.errors import DataFileError, ParameterError
+from synthdp.explain.describe import describe
+from synthdp.explain.pages.certificate_page import certificate_page
+from synthdp.release.stating.about import read_about
+from synthdp.release.stating.deployment_record import deployment_record, next_tier
+from synthdp.release.stating.dp_events import event_tree
+from synthdp.release.stating.schema_file import SCHEMA_FILE
+from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.table.files.formats import STANDARD_STREAM
+from synthdp.table.files.json_files import json_text
+from synthdp.table.files.writing import check_writable, write_atomically
+
+FORMS = ("html", "registry", "json", "dp-events")
+_ENDINGS = {".html": "html", ".htm": "html", ".yaml": "registry", ".yml": "registry", ".json": "json"}
+
+
+def certificate_command(options: argparse.Namespace) -> None:
+    """``synthdp certificate``: opens nothing but the certificate, or the model that it is in, and ``--about``."""
+    if options.schema:
+        _write(SCHEMA_FILE.read_text(encoding="utf-8"), options)
+        return
+    if options.file is None:
+        raise ParameterError("FILE is missing; give a .privacy.json file or one written by `synthdp run --save`")
+    form = _form(options)
+    check_distinct([options.output], inputs=(options.file, *([options.about] if options.about else [])))
+    check_writable(options.output, force=options.force)
+    said = read_about(options.about) if options.about else {}
+    certificate = _certificate(options.file)
+    if said:
+        certificate["about"] = certificate.get("about", {}) | said
+    try:
+        text = _text(certificate, form)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise DataFileError(f"{options.file!r}: the certificate was changed, or is too old for this form") from None
+    _write(text, options)
+    if form == "registry":
+        _say_tier(certificate["about"])
+
+
+def _form(options: argparse.Namespace) -> str:
+    """What to write: as asked for, or by the ending of the output."""
+    form: str | None = options.form or _ENDINGS.get(Path(options.output).suffix.lower())
+    if form is None:
+        raise ParameterError(f"--output is {options.output!r}; end it in .html, .yaml or .json, or say --as FORM")
+    if form not in FORMS:
+        raise ParameterError(f"--as is {form!r}; give one of {', '.join(FORMS)}")
+    return form
+
+
+def _certificate(path: str) -> dict[str, Any]:
+    """The certificate that a file is, or holds."""
+    content, _ = describe(path)
+    found = content.get("certificate", content)
+    if not isinstance(found, Mapping) or "guarantee" not in found:
+        raise DataFileError(f"{path!r}: it holds no certificate; give a .privacy.json file or one written by --save")
+    return dict(found)
+
+
+def _text(certificate: Mapping[str, Any], form: str) -> str:
+    if form == "html":
+        return certificate_page(certificate)
+    if form == "registry":
+        return yaml_text(deployment_record(certificate, certificate.get("about", {})))
+    return json_text(event_tree(certificate) if form == "dp-events" else certificate)
+
+
+def _write(text: str, options: argparse.Namespace) -> None:
+    if options.output == STANDARD_STREAM:
+        print_text(text)
+        return
+    with write_atomically(options.output, force=options.force) as stream:
+        stream.write(text.encode())
+
+
+def _say_tier(about: Mapping[str, Any]) -> None:
+    """Say how complete a record of the registry is, and what it lacks."""
+    tier, missing = next_tier(about)
+    more = f"; for tier {tier + 1} say {', '.join(missing)} in --about" if missing else ""
+    sys.stderr.write(f"synthdp: a draft for the registry, of tier {tier}{more}\n")

@@ -1,0 +1,37 @@
+"""``synthdp refit``: another engine's model of what a saved release measured."""
+
+import argparse
+import json
+import sys
+
+from synthdp.cli.announcing import caution
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import check_distinct
+from synthdp.errors import ParameterError
+from synthdp.release.loading import load
+from synthdp.release.registry import engine_named
+from synthdp.reporting import logged
+from synthdp.table.files.formats import STANDARD_STREAM
+from synthdp.table.files.writing import check_writable
+
+
+def refit_command(options: argparse.Namespace) -> None:
+    """``synthdp refit``: opens nothing but the saved release, and costs no privacy."""
+    engine = engine_named(options.engine)
+    if options.output == STANDARD_STREAM:
+        raise ParameterError(f"--output is {options.output!r}; a release is a file, give the name of one")
+    check_distinct([options.output], inputs=(options.model,))
+    check_writable(options.output, force=options.force)
+    synthesis = load(options.model)
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+        found = synthesis.refit(engine, report=logged(status))
+    found.save(options.output, force=options.force)
+    certificate = found.certificate
+    if options.json:
+        said = ("guarantee", "is_private", "epsilon", "delta", "engine", "refitted", "cautions")
+        sys.stdout.write(json.dumps({"output": options.output} | {name: certificate[name] for name in said}) + "\n")
+    else:
+        name, before = certificate["engine"]["name"], certificate["refitted"]["engine"]["name"]
+        fitted = f"fitted by {name}, at first by {before}; what was released, and its guarantee, is the same"
+        sys.stderr.write(f"{options.output}: {fitted}\n")
+    caution(certificate["cautions"], options)

@@ -1,0 +1,20 @@
+"""Fitting a model to what a release has measured."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.measurement import LinearMeasurement
+from synthdp.reporting import Report, silent
+from synthdp.table.schema.schema import Schema
+
+
+def fitted_model(
+    engine: Estimator, schema: Schema, measurements: Sequence[LinearMeasurement], *, report: Report = silent
+) -> Model:
+    """The model of an engine for measurements of a schema's columns, under its rules; raises as engines do."""
+    engine.check_domain(schema.domain)
+    progress = partial(report, "fitting")
+    return estimate_refined(engine, schema.domain, measurements, constraints=schema.constraints, progress=progress)

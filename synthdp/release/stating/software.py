@@ -1,0 +1,15 @@
+"""Which software made a release."""
+
+import platform
+from importlib import metadata
+
+from synthdp.version import __version__
+
+_LIBRARIES = ("numpy", "scipy", "pandas")
+"""They compute what is fitted and drawn."""
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a release was computed with, by name."""
+    found = {name: metadata.version(name) for name in _LIBRARIES}
+    return {"synthdp": __version__, "python": platform.python_version(), **found}

@@ -1,0 +1,1 @@
+"""Runs of grid points: how values are drawn from what lies between two edges."""

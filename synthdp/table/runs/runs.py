@@ -1,0 +1,159 @@
+"""Runs of grid points: cut out of a column's bins and pieces, weighed, and drawn from."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def cut_at(starts: Ints, *others: Ints) -> Ints:
+    """All starts within the first array's span, each once: the last entry of ``starts`` ends the last run.
+
+    >>> cut_at(np.array([0, 5, 10]), np.array([-3, 7, 12])).tolist()
+    [0, 5, 7, 10]
+    """
+    cuts = np.unique(np.concatenate([starts, *others]))
+    inside: Ints = cuts[(cuts >= starts[0]) & (cuts <= starts[-1])]
+    return inside
+
+
+def lengths_of(cuts: Ints) -> Floats:
+    """How many grid points lie between two cuts."""
+    return np.diff(cuts).astype(np.float64)
+
+
+def masses(
+    cuts: Ints, starts: Ints, weights: Sequence[float] | Floats, sizes: Callable[[Ints], Floats] = lengths_of
+) -> Floats:
+    """What each run between two ``cuts`` weighs, each of which lies in one piece of a shape.
+
+    Parameters
+    ----------
+    cuts
+        First grid point of each run, then the end of the last one; shape ``(n + 1,)``.
+    starts
+        First grid point of each piece, then the end of the last one (the same), not decreasing;
+        shape ``(m + 1,)``.
+    weights
+        Of each piece, shape ``(m,)``; it lies evenly on the piece's grid points.
+    sizes
+        What the grid points between two cuts weigh where they do not all weigh the same.
+    """
+    piece = np.searchsorted(starts, cuts[:-1], side="right") - 1
+    share = sizes(cuts) / sizes(starts)[piece]
+    return np.asarray(weights, dtype=np.float64)[piece] * share
+
+
+def joined_spans(spans: Sequence[tuple[int, int]]) -> Ints:
+    """Spans of grid points, each from its first one up to its stop, as increasing bounds: first, stop, first, stop, ..
+
+    >>> joined_spans([(8, 9), (0, 3), (2, 5), (7, 7)]).tolist()
+    [0, 5, 8, 9]
+    """
+    firsts, stops = np.array(sorted(span for span in spans if span[0] < span[1]), np.int64).reshape(-1, 2).T
+    if not firsts.size:
+        return firsts
+    stops = np.maximum.accumulate(stops)
+    is_apart = firsts[1:] > stops[:-1]
+    return np.column_stack([firsts[np.append(True, is_apart)], stops[np.append(is_apart, True)]]).ravel()
+
+
+def lie_in(points: Ints, bounds: Ints) -> NDArray[np.bool_]:
+    """Whether each point lies in one of the spans with these bounds; see `joined_spans`."""
+    return np.asarray(np.searchsorted(bounds, points, side="right") % 2 == 1)
+
+
+def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
+    """What part of its group each run weighs, the runs of a group side by side; one that weighs nothing is even."""
+    _, begins, sizes = np.unique(groups, return_index=True, return_counts=True)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    # the heaviest run of each group weighs 1, so that sums neither overflow nor vanish
+    heaviest = np.maximum.reduceat(mass, begins)[group]
+    relative = np.where(heaviest > 0, mass, lengths) / np.where(
+        heaviest > 0, heaviest, np.maximum.reduceat(lengths, begins)[group]
+    )
+    return np.asarray(relative / np.add.reduceat(relative, begins)[group])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of grid points in groups: a point is drawn from a group, by what its runs weigh.
+
+    Parameters
+    ----------
+    keys
+        The groups, increasing; shape ``(n_groups,)``.
+    firsts, lengths
+        First grid point and number of points of each run, the runs of a group side by side.
+    ends
+        For each run where it ends on a line on which group ``i`` takes from ``i`` to ``i + 1``.
+    last
+        For each group its last run that can be drawn.
+    """
+
+    keys: Ints
+    firsts: Ints
+    lengths: Ints
+    ends: Floats
+    last: Ints
+
+    @classmethod
+    def of(cls, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
+        """Runs by group; a group that weighs nothing at all is even over its points."""
+        order = np.argsort(groups, kind="stable")
+        firsts, lengths, mass = firsts[order], lengths[order], mass[order]
+        keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
+        group = np.repeat(np.arange(len(keys)), sizes)
+        shares = shares_of_groups(groups[order], lengths, mass)
+        summed = np.cumsum(shares)
+        before = np.append(0.0, summed)[begins]
+        ends = group + np.clip(summed - before[group], 0.0, 1.0)
+        drawn = np.where(shares > 0, np.arange(len(shares)), -1)
+        return cls(keys, firsts, lengths, ends, np.maximum.reduceat(drawn, begins))
+
+    def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
+        """A grid point from each group; ``groups`` are positions in ``keys``."""
+        return self.points_in(self.picked(groups, rng), rng)
+
+    def picked(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Rows:
+        """A run of each group."""
+        runs = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
+        return np.asarray(
+            np.minimum(runs, self.last[groups])
+        )  # rounding may pass the end of the group, never its beginning
+
+    def points_in(self, runs: Rows, rng: np.random.Generator) -> Ints:
+        """A grid point from each of some runs."""
+        points: Ints = self.firsts[runs]
+        if self.lengths.max(initial=1) > 1:
+            points += rng.integers(self.lengths[runs])
+        return points
+
+    def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
+        """A grid point between each two, both included and in runs, by what lies between them weighs; else evenly.
+
+        The groups must lie one after the other on the grid, as bins do.
+        """
+        first, last = (np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs))
+        left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
+        runs = np.searchsorted(self.ends, left + (right - left) * rng.random(len(lows)), side="right")
+        runs = np.clip(runs, first, last)
+        weighs = right > left
+        begins = np.where(weighs, np.maximum(lows, self.firsts[runs]), lows)
+        stops = np.where(weighs, np.minimum(highs + 1, self.firsts[runs] + self.lengths[runs]), highs + 1)
+        points: Ints = rng.integers(begins, stops)
+        runs = np.searchsorted(self.firsts, points, side="right") - 1  # where nothing weighs, between runs perhaps
+        return np.asarray(np.minimum(points, self.firsts[runs] + self.lengths[runs] - 1))
+
+    def _on_line(self, points: Ints, runs: Ints) -> Floats:
+        """Where points lie on the line of `ends`, each in its run or just behind it."""
+        begins, ends = np.append(0.0, self.ends)[runs], self.ends[runs]
+        share = (points - self.firsts[runs]) / self.lengths[runs]
+        return np.asarray(begins + share * (ends - begins))

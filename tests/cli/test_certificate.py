@@ -1,0 +1,116 @@
+"""``synthdp certificate``, and ``--about``: forms by endings, checks before anything is written or paid for."""
+
+import json
+
+import pytest
+import yaml
+from helpers.cli_runs import HEADER, ROWS, SCHEMA, invoke, run_arguments
+from helpers.stated import ABOUT
+
+from synthdp.release.stating.schema_file import SCHEMA_FILE
+from synthdp.release.stating.yaml_files import yaml_text
+
+CERTIFICATE = "out.csv.privacy.json"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text(HEADER + ROWS, encoding="utf-8")
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    (tmp_path / "about.yaml").write_text(yaml_text(ABOUT), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def released(place):
+    outcome = invoke(*run_arguments("--mechanism", "independent", "--about", "about.yaml", "--save", "m.synthdp"))
+    assert outcome.code == 0, outcome.err
+    return place
+
+
+def test_what_the_curator_says_is_in_the_certificate_and_the_file(released):
+    certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
+    assert certificate["about"]["name"] == ABOUT["name"]
+    assert json.loads(invoke("show", "m.synthdp", "--json").out)["certificate"] == certificate
+
+
+def test_the_form_follows_the_ending_or_is_named(released):
+    for output in ("page.html", "page.htm", "record.yaml", "record.yml", "copy.json"):
+        assert invoke("certificate", CERTIFICATE, "-o", output).code == 0
+    certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
+    assert (released / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert yaml.safe_load((released / "record.yaml").read_text())["deployment"]["administrative"]["tier"] == 3
+    assert json.loads((released / "copy.json").read_text(encoding="utf-8")) == certificate
+    events = json.loads(invoke("certificate", "m.synthdp", "--as", "dp-events").out)
+    assert len(events["event"]["events"]) == len(certificate["events"])
+
+
+def test_what_is_said_later_comes_in_and_what_the_registry_lacks_is_told(released):
+    (released / "more.json").write_text(json.dumps({"name": "Another name", "sector": "Fishing"}))
+    outcome = invoke("certificate", CERTIFICATE, "-o", "r.yaml", "--about", "more.json")
+    assert outcome.err == "synthdp: a draft for the registry, of tier 3\n"
+    basic = yaml.safe_load((released / "r.yaml").read_text())["deployment"]["basic"]
+    assert (basic["name"], basic["intended_use"]) == ("Another name", ABOUT["intended_use"])
+    certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
+    for key in ("actors", "name"):
+        del certificate["about"][key]
+    (released / "less.json").write_text(json.dumps(certificate))
+    outcome = invoke("certificate", "less.json", "-o", "none.yaml")
+    assert (outcome.code, outcome.err) == (
+        2,
+        "synthdp: about: the registry needs name as well; say it in a file for --about\n",
+    )
+    outcome = invoke("certificate", "less.json", "-o", "tier.yaml", "--about", "more.json")
+    assert outcome.err.endswith("of tier 2; for tier 3 say actors in --about\n")
+
+
+def test_the_json_schema_is_printed():
+    outcome = invoke("certificate", "--schema")
+    assert (outcome.code, outcome.out) == (0, SCHEMA_FILE.read_bytes())
+
+
+REFUSED = [
+    ((), 2, "FILE is missing"),
+    ((CERTIFICATE,), 2, "--output is '-'; end it in .html, .yaml or .json, or say --as FORM"),
+    ((CERTIFICATE, "-o", "c.pdf"), 2, "--output is 'c.pdf'"),
+    ((CERTIFICATE, "--as", "pdf"), 2, "--as is 'pdf'; give one of html, registry, json, dp-events"),
+    ((CERTIFICATE, "-o", CERTIFICATE, "--as", "json", "--force"), 2, "named twice"),
+    ((CERTIFICATE, "-o", "schema.json"), 1, "it exists; pass --force"),
+    (("none.json", "-o", "c.html"), 1, "cannot be read"),
+    (("schema.json", "-o", "c.html"), 1, "it holds no certificate"),
+    (("in.csv", "-o", "c.html"), 1, "it is no schema"),
+    (("tampered.json", "-o", "c.html"), 1, "is no schema, kinds file, saved model or .privacy.json"),
+    (("half.json", "-o", "c.html"), 1, "the certificate was changed, or is too old"),
+    (("unprivate.json", "-o", "c.yaml"), 3, "NOT PRIVATE"),
+    ((CERTIFICATE, "-o", "c.html", "--about", "none.yaml"), 1, "about 'none.yaml': it cannot be read"),
+]
+
+
+def test_what_cannot_be_is_refused_in_a_line(released):
+    certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
+    for name, changed in {
+        "tampered": {"accounting": {}},
+        "half": {"meaning": [1]},
+        "unprivate": {"is_private": False, "guarantee": "NOT PRIVATE: the noise can be predicted"},
+    }.items():
+        (released / f"{name}.json").write_text(json.dumps(certificate | changed))
+    for arguments, code, problem in REFUSED:
+        outcome = invoke("certificate", *arguments)
+        assert (outcome.code, len(outcome.lines)) == (code, 1), outcome.err
+        assert problem in outcome.err
+        assert not list(released.glob("c.*"))
+
+
+def test_a_wrong_word_is_found_before_anything_is_read_or_paid_for(place, charged):
+    (place / "about.yaml").write_text("nmae: x\n")
+    outcome = invoke(*run_arguments("--about", "about.yaml"))
+    assert (outcome.code, charged) == (2, [])
+    assert outcome.err == "synthdp: about: the key 'nmae' is not known; did you mean 'name'?\n"
+    assert not (place / "out.csv").exists()
+
+
+@pytest.mark.usefixtures("place")
+def test_what_is_read_is_not_replaced():
+    outcome = invoke(*run_arguments("--about", "about.json", "--save", "about.json", "--force"))
+    assert (outcome.code, "named twice" in outcome.err) == (2, True)
