@@ -26,7 +26,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -95,15 +95,24 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+class Run(NamedTuple):
+    """What a design needs to know."""
+
+    epsilon: float
+    number: int
+    m: int
+    data: Path
+
+
 def _run(data: Path, m: int, job: tuple[str, float, int]) -> list[Row]:
-    name, epsilon, run = job
+    name, epsilon, number = job
     warnings.simplefilter("ignore", CautionWarning)
     found = []
-    for quantity, method, reached, widths in DESIGNS[name](epsilon=epsilon, run=run, m=m, data=data):
+    for quantity, method, reached, widths in DESIGNS[name](Run(epsilon, number, m, data)):
         given = np.isfinite(reached)
         cells = [reached.size, int(given.sum()), *(int((reached[given] <= level).sum()) for level in LEVELS)]
         texts = [*map(str, cells), f"{widths[given].mean() if given.any() else np.nan:.6g}"]
-        key = (name, f"{epsilon:g}", str(run), quantity, method)
+        key = (name, f"{epsilon:g}", str(number), quantity, method)
         found.append(dict(zip((*KEY, *NUMBERS), (*key, *texts), strict=True)))
     return found
 
@@ -112,16 +121,16 @@ Found = Iterator[tuple[str, str, np.ndarray, np.ndarray]]
 """A quantity, the method, and for each of its values the level of the interval that just holds it, and the width."""
 
 
-def three(*, epsilon: float, run: int, m: int, data: Path) -> Found:
-    yield from _regression(_records(2000, 3, run), "gaussian", epsilon, run, m)
+def three(run: Run) -> Found:
+    yield from _regression(_records(2000, 3, run.number), "gaussian", run)
 
 
-def unmeasured(*, epsilon: float, run: int, m: int, data: Path) -> Found:
-    yield from _regression(_records(2000, 3, run), "independent", epsilon, run, m)
+def unmeasured(run: Run) -> Found:
+    yield from _regression(_records(2000, 3, run.number), "independent", run)
 
 
-def ten(*, epsilon: float, run: int, m: int, data: Path) -> Found:
-    yield from _regression(_records(20_000, 10, run), "auto", epsilon, run, m)
+def ten(run: Run) -> Found:
+    yield from _regression(_records(20_000, 10, run.number), "auto", run)
 
 
 def _records(n_rows: int, n_columns: int, run: int) -> pd.DataFrame:
@@ -135,15 +144,15 @@ def _records(n_rows: int, n_columns: int, run: int) -> pd.DataFrame:
     return pd.DataFrame(columns | {"y": (generator.random(n_rows) < expit(odds)).astype(np.int64)})
 
 
-def _regression(frame: pd.DataFrame, recipe: str, epsilon: float, run: int, m: int) -> Found:
+def _regression(frame: pd.DataFrame, recipe: str, run: Run) -> Found:
     workload = {"marginals": [{"columns": list(frame)}]} if recipe == "gaussian" else None
     schema = Schema.from_dict(dict.fromkeys(frame, 2))
     made = Release(
-        schema=schema, epsilon=epsilon, delta=len(frame) ** -2.0, mechanism=recipe, workload=workload,
+        schema=schema, epsilon=run.epsilon, delta=len(frame) ** -2.0, mechanism=recipe, workload=workload,
         adjacency="add-remove",
     ).of(CodedSource(encode(frame, schema)))  # fmt: skip
-    found = made.replicates(m, seed=run).regression("y", ["x1", "x2"], kind="logistic")
-    table = made.sample(seed=run)
+    found = made.replicates(run.m, seed=run.number).regression("y", ["x1", "x2"], kind="logistic")
+    table = made.sample(seed=run.number)
     naive = logistic_regression(design(table[["x1", "x2"]], {}).values, numbers(table["y"]))
     for i, (name, truth) in enumerate(COEFFICIENTS.items()):
         row = found.loc[name]
@@ -155,19 +164,19 @@ def _regression(frame: pd.DataFrame, recipe: str, epsilon: float, run: int, m: i
         yield name, "naive", np.array([reached]), np.array([2 * ndtri(0.975) * error])
 
 
-def adult(*, epsilon: float, run: int, m: int, data: Path) -> Found:
-    source, schema, counts = _adult(data)
-    made = Release(schema=schema, epsilon=epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove").of(source)
-    yield from _counts(made, counts, run)
+def adult(run: Run) -> Found:
+    source, schema, counts = _adult(run.data)
+    made = Release(schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove").of(source)
+    yield from _counts(made, counts, run.number)
 
 
-def adult_pairs(*, epsilon: float, run: int, m: int, data: Path) -> Found:
-    source, schema, counts = _adult(data)
+def adult_pairs(run: Run) -> Found:
+    source, schema, counts = _adult(run.data)
     made = Release(
-        schema=schema, epsilon=epsilon, delta=1e-9, mechanism="gaussian", workload="2-way", engine=ColumnsOnly(),
+        schema=schema, epsilon=run.epsilon, delta=1e-9, mechanism="gaussian", workload="2-way", engine=ColumnsOnly(),
         adjacency="add-remove",
     ).of(source)  # fmt: skip
-    yield from _counts(made, counts, run)
+    yield from _counts(made, counts, run.number)
 
 
 def _counts(made: Synthesis, counts: Any, run: int) -> Found:
