@@ -22,7 +22,7 @@ FRAMES = ROOT / "docs/frames.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
-COMMANDS = ("run", "sample", "refit", "show", "certificate", "schema draft", "schema check", "plan")
+COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate", "schema draft", "schema check", "plan")
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")

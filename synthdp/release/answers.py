@@ -29,6 +29,12 @@ MAX_REPLICATES = 1000
 """Tables: their spread is then known to 2 %, and nobody needs it better."""
 
 
+def check_number_of_replicates(m: object, name: str = "m") -> None:
+    """Raise `ParameterError` unless ``m`` is a number of replicates; ``name`` is how the error calls it."""
+    if not isinstance(m, int) or isinstance(m, bool) or not 2 <= m <= MAX_REPLICATES:
+        raise ParameterError(f"{name} is {m!r}; give a number of tables from 2 to {MAX_REPLICATES}")
+
+
 class Answers(ABC):
     """What can be asked of released measurements and the model that explains them; it costs no privacy."""
 
@@ -130,8 +136,7 @@ class Answers(ABC):
         ParameterError
             If ``m``, ``n_rows`` or ``seed`` is out of range, or the engine is unknown.
         """
-        if not isinstance(m, int) or isinstance(m, bool) or not 2 <= m <= MAX_REPLICATES:
-            raise ParameterError(f"m is {m!r}; give a number of tables from 2 to {MAX_REPLICATES}")
+        check_number_of_replicates(m)
         check_seed(seed)
         if n_rows is not None:
             check_rows(self.schema.domain, n_rows)
