@@ -23,6 +23,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -72,13 +73,15 @@ def main() -> None:
     done = {key[:3] for key in rows}
     jobs = [(name, options.epsilon, run) for name in options.designs for run in range(options.runs)]
     jobs = [job for job in jobs if (job[0], f"{job[1]:g}", str(job[2])) not in done]
-    with ProcessPoolExecutor(options.processes, initializer=os.nice, initargs=(10,)) as pool:
-        for number, found in enumerate(pool.map(partial(_run, options.data, options.m), jobs), 1):
+    pool = ProcessPoolExecutor(options.processes, initializer=os.nice, initargs=(10,))
+    with pool if options.processes > 1 else nullcontext() as workers:
+        run = partial(_run, options.data, options.m)
+        for number, found in enumerate(workers.map(run, jobs) if workers else map(run, jobs), 1):
             rows |= {tuple(row[name] for name in KEY): row for row in found}
             if number % 10 == 0 or number == len(jobs):
                 write_rows(options.results, rows.values(), (*KEY, *NUMBERS))
-    wanted = (set(options.designs), f"{options.epsilon:g}", options.runs)
-    _print([row for row in rows.values() if row["design"] in wanted[0] and row["epsilon"] == wanted[1]])
+    epsilon = f"{options.epsilon:g}"
+    _print([row for row in rows.values() if row["design"] in options.designs and row["epsilon"] == epsilon])
 
 
 def _options() -> argparse.Namespace:

@@ -19,6 +19,7 @@ from synthdp.workload import Workload
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 FRAMES = ROOT / "docs/frames.md"
+INFERENCE = ROOT / "docs/inference.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
@@ -125,6 +126,7 @@ def test_python_examples_run(block, newcomer, capsys):
 @pytest.mark.usefixtures("newcomer")
 @pytest.mark.parametrize(
     "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, CERTIFICATE)])
+    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, INFERENCE)])
 )
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
@@ -147,6 +149,19 @@ def test_another_accountant_finds_the_epsilon_of_a_certificate(block, tmp_path, 
 def test_what_a_curator_may_say_is_shown_whole(block, tmp_path):
     (tmp_path / "about.yaml").write_text(block, encoding="utf-8")
     assert set(read_about(tmp_path / "about.yaml")) == set(KEYS)
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[INFERENCE]))
+def test_error_bars_come_as_their_page_says(block):
+    names = {}
+    exec(compile(block, INFERENCE.name, "exec"), names)
+    assert set(names["counts"]["basis"]) == {"measured"}
+    for found in (names["share"], names["own"]):
+        assert 0 < found["low"].item() < found["estimate"].item() < found["high"].item() < 1
+    assert names["own"]["stderr"].item() < names["share"]["stderr"].item()
 
 
 @needs_pages
