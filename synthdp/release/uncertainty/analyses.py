@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from synthdp.measurement import FloatArray
 from synthdp.release.uncertainty.combining import Analysed
@@ -99,6 +98,8 @@ def linear_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
 
 def logistic_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
     """Maximum likelihood by Newton's method; variances as those of `linear_regression`, nan if there is no maximum."""
+    from scipy.special import expit
+
     whole = ~(np.isnan(variables).any(axis=1) | np.isnan(outcome))
     x, y = variables[whole], outcome[whole]
     coefficients = np.zeros(x.shape[1])

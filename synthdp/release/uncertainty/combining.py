@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from synthdp.measurement import FloatArray
 from synthdp.release.uncertainty.basis import Basis
@@ -68,6 +67,8 @@ def combined(
         ``estimate``, ``stderr``, ``df``, ``low``, ``high`` and ``basis``. Where an analysis gave no finite number for a
         replicate there are no limits either.
     """
+    from scipy.special import stdtrit
+
     values = np.array([found.values for found in replicates])
     m = len(values)
     middle, between = values.mean(axis=0), (1.0 + 1.0 / m) * values.var(axis=0, ddof=1)

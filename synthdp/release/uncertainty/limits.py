@@ -11,7 +11,6 @@ from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.domain import Domain
@@ -28,6 +27,8 @@ class Limits(NamedTuple):
 
 def noise_limits(told: CellEstimates, interval: float) -> Limits:
     """Central intervals by Gaussian noise, cut at 0 from below: no cell holds fewer records than none."""
+    from scipy.special import ndtri
+
     reach = ndtri((1.0 + interval) / 2.0) * np.sqrt(told.variance)
     return Limits(np.maximum(told.counts - reach, 0.0), np.maximum(told.counts + reach, 0.0))
 

@@ -14,7 +14,7 @@ from synthdp.release.uncertainty.limits import noise_limits, widest_limits
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 2))
 RECORDS = np.random.default_rng(0).multinomial(600, np.random.default_rng(1).dirichlet(np.ones(24))).reshape(3, 4, 2)
-RUNS = 400
+RUNS = 200
 
 
 def counts(clique):
