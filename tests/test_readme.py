@@ -23,7 +23,8 @@ INFERENCE = ROOT / "docs/inference.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
-COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate", "schema draft", "schema check", "plan")
+COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
+COMMANDS += ("schema draft", "schema check", "plan")
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
@@ -125,8 +126,8 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
 @pytest.mark.parametrize(
-    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, CERTIFICATE)])
-    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, INFERENCE)])
+    "block",
+    blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, CERTIFICATE, INFERENCE)]),
 )
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})

@@ -11,7 +11,8 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
-from synthdp.measurement import LinearMeasurement, estimate_total
+from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.release.drawing.unused_levels import Unused, without_unused
 from synthdp.release.registry import as_engine
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.structure import structure_graph
@@ -63,6 +64,15 @@ class Answers(ABC):
     def knows_rows(self) -> bool:
         """Whether the number of records can be told from its noise."""
 
+    @property
+    @abstractmethod
+    def unused(self) -> Unused:
+        """Levels without records, by attribute."""
+
+    def _expected(self, columns: Sequence[str]) -> FloatArray:
+        """The model's counts of a marginal, none of them in levels without records."""
+        return without_unused(self.model.marginal(columns).values, columns, self.unused)
+
     @overload
     def marginal(self, columns: Sequence[str]) -> pd.Series: ...
 
@@ -101,8 +111,8 @@ class Answers(ABC):
         if not names:
             raise ParameterError("columns: there is none; name at least one")
         if interval is not None:
-            return with_intervals(self.schema, self.measurements, names, interval, lambda: self.model)
-        return pd.Series(self.model.marginal(names).values.ravel(), index=cell_labels(self.schema, names), name="count")
+            return with_intervals(self.schema, self.measurements, names, interval, self._expected)
+        return pd.Series(self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count")
 
     def replicates(
         self,
@@ -155,7 +165,13 @@ class Answers(ABC):
 
         rows = round(estimate_total(self.measurements)) if n_rows is None else n_rows
         tables = ReplicateTables(
-            schema=self.schema, measurements=self.measurements, fits=fits, m=m, n_rows=rows, seed=seed
+            schema=self.schema,
+            measurements=self.measurements,
+            fits=fits,
+            m=m,
+            n_rows=rows,
+            seed=seed,
+            unused=self.unused,
         )
         return Replicates(schema=self.schema, measurements=self.measurements, tables=tables)
 

@@ -12,7 +12,7 @@ from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release.answers import Answers
 from synthdp.release.drawing.draw import drawn_table
-from synthdp.release.drawing.unused_levels import unused_levels, without_unused
+from synthdp.release.drawing.unused_levels import Unused, unused_levels
 from synthdp.release.fitting import fitted_model
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.saving import archive
@@ -87,6 +87,11 @@ class Synthesis(Answers):
         if self._fitted is not None:
             return self._fitted
         return fitted_model(engine_named("auto"), self._schema, self._measurements)
+
+    @property
+    def unused(self) -> Unused:
+        """Levels without records, by attribute: columns were learnt to have them, and noise is all that is left."""
+        return self._unused
 
     @property
     def knows_rows(self) -> bool:

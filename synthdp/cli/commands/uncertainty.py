@@ -12,8 +12,8 @@ from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import check_distinct, check_outputs, write_both
 from synthdp.errors import ParameterError
 from synthdp.release.answers import check_number_of_replicates
+from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
-from synthdp.release.synthesis import load
 from synthdp.table.files.formats import STANDARD_STREAM, is_text
 from synthdp.table.files.tables import check_kind, write_frame
 from synthdp.table.files.writing import check_writable

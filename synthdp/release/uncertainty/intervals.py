@@ -6,10 +6,10 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from synthdp.cliques import Clique
 from synthdp.errors import ModelTooLargeError, ParameterError
-from synthdp.inference.model import Model
 from synthdp.inference.requests import check_cliques
-from synthdp.measurement import LinearMeasurement
+from synthdp.measurement import FloatArray, LinearMeasurement
 from synthdp.release.uncertainty.cell_estimates import cell_estimates
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
 from synthdp.table.schema.schema import Schema
@@ -39,7 +39,7 @@ def with_intervals(
     measurements: Sequence[LinearMeasurement],
     columns: Sequence[str],
     interval: float,
-    model: Callable[[], Model],
+    expected: Callable[[Clique], FloatArray],
 ) -> pd.DataFrame:
     """A marginal with limits; see `synthdp.release.synthesis.Synthesis.marginal`.
 
@@ -53,8 +53,8 @@ def with_intervals(
         Names of the marginal's columns.
     interval
         Probability, over the noise, that a cell's limits hold the count of the table.
-    model
-        Asked for its counts where measurements leave a cell open.
+    expected
+        The model's counts of a marginal; asked for where measurements leave a cell open.
     """
     check_interval(interval)
     (clique,) = check_cliques(schema.domain, [columns])
@@ -66,7 +66,7 @@ def with_intervals(
     if not known.all():
         widest = widest_limits(schema.domain, measurements, clique, interval)
         low, high = np.where(known, low, widest.low), np.where(known, high, widest.high)
-        counts = np.where(known, counts, model().marginal(clique).values)
+        counts = np.where(known, counts, expected(clique))
     basis = np.where(known, MEASURED, MODEL).astype(object)
     cells = {"count": counts, "low": low, "high": high, "basis": basis}
     return pd.DataFrame({name: values.ravel() for name, values in cells.items()}, index=cell_labels(schema, clique))

@@ -10,6 +10,7 @@ import pandas as pd
 from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.uncertainty.combining import N_CENTRES
 from synthdp.release.uncertainty.part import Part
 from synthdp.release.uncertainty.refitting import refits
@@ -45,6 +46,8 @@ class ReplicateTables:
         Rows of each table.
     seed
         Makes noise and tables repeatable.
+    unused
+        Levels without records, which are not drawn.
     """
 
     def __init__(
@@ -56,9 +59,10 @@ class ReplicateTables:
         m: int,
         n_rows: int,
         seed: int | None,
+        unused: Unused,
     ) -> None:
         self._schema, self._measurements, self._fits = schema, measurements, fits
-        self.n_rows = n_rows
+        self.n_rows, self._unused = n_rows, unused
         noise, drawing = np.random.SeedSequence(seed).spawn(2)
         self._noise: list[int] = noise.generate_state(m).tolist()
         self._seeds: list[int] = drawing.generate_state(m + N_CENTRES).tolist()
@@ -98,4 +102,5 @@ class ReplicateTables:
         return Tables(models[0].total, tables[:N_CENTRES], tables[N_CENTRES:])
 
     def _drawn(self, schema: Schema, model: Model, seed: int, *, text: bool = False) -> pd.DataFrame:
-        return drawn_table(model, schema, self.n_rows, seed=seed, text=text, where=None, given=None)[0]
+        unused = {name: code for name, code in self._unused.items() if name in schema.names}
+        return drawn_table(model, schema, self.n_rows, seed=seed, text=text, where=None, given=None, unused=unused)[0]
