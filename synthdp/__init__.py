@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
+    from synthdp.release.keeping.budget import Budget
     from synthdp.release.loading import load
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from synthdp.workload import Workload
 
 __all__ = [
+    "Budget",
     "BudgetExceededError",
     "CautionWarning",
     "Clique",
@@ -64,6 +66,7 @@ __all__ = [
 
 # Names are loaded when they are first used: importing the package costs next to nothing.
 _HOMES = {
+    "Budget": "synthdp.release.keeping.budget",
     "Clique": "synthdp.cliques",
     "Domain": "synthdp.domain",
     "Factor": "synthdp.factor",

@@ -65,6 +65,11 @@ class Coarsening:
         merged = {name: int(groups.max()) + 1 for name, groups in self.groups.items()}
         return Domain(domain.attributes, tuple(merged.get(name, domain[name]) for name in domain.attributes))
 
+    def restricted(self, clique: Clique) -> "Coarsening | None":
+        """The part that concerns the attributes of ``clique``; None if it merges nothing of them."""
+        groups = {name: self.groups[name] for name in clique if name in self.groups}
+        return Coarsening(groups) if groups else None
+
     def apply(self, clique: Clique, values: NDArray[Number]) -> NDArray[Number]:
         """Sum the cells of a marginal of ``clique`` that fall into the same group."""
         for axis, name in enumerate(clique):

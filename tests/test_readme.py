@@ -25,6 +25,7 @@ ADDING = ROOT / "docs/adding.md"
 CERTIFICATE = ROOT / "docs/certificate.md"
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
+COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
@@ -80,7 +81,8 @@ def test_every_command_is_shown(command):
 def test_every_option_and_exit_code_that_readme_names_exists():
     text = PAGES[0].read_text(encoding="utf-8")
     text = "\n".join(line for line in text.splitlines() if "benchmarks/" not in line)  # they have options of their own
-    commands = [arguments[:2] if arguments[0] == "schema" else arguments[:1] for arguments in shell_commands()]
+    parts = {"schema": 2, "budget": 2}
+    commands = [arguments[: parts.get(arguments[0], 1)] for arguments in shell_commands()]
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))
     assert {option for option in named if option not in help_text} == set()

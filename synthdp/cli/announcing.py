@@ -41,6 +41,15 @@ def announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
 
 
+def announce_journal(journal: str, *, is_repeated: bool) -> None:
+    """Say that a journal is complete, and what it is still good for."""
+    said = "nothing was asked of the records: all answers were there" if is_repeated else "it holds the whole run"
+    sys.stderr.write(
+        f"synthdp: journal {journal}: {said}; the same command gives this release again for nothing, remove it for a "
+        "new one\n"
+    )
+
+
 def caution(found: Iterable[str], options: argparse.Namespace) -> None:
     """Say what was found out that the user should know, a line each, on a terminal or not.
 

@@ -85,8 +85,13 @@ def with_certificate(output: str) -> list[str]:
     return [output, output + CERTIFICATE_ENDING]
 
 
-def check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None]) -> None:
-    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names."""
+def check_outputs(
+    options: argparse.Namespace, *, inputs: tuple[str, ...], saved: Mapping[str, str | None], kept: Iterable[str] = ()
+) -> None:
+    """Refuse what cannot be written, before anything is read or paid for; ``saved`` by the options' names.
+
+    ``kept`` are files that are added to, so that they may be there.
+    """
     check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
@@ -96,7 +101,7 @@ def check_outputs(options: argparse.Namespace, *, inputs: tuple[str, ...], saved
         if path == STANDARD_STREAM:
             raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
         outputs += [path] if path else []
-    check_distinct(outputs, inputs=inputs)
+    check_distinct([*outputs, *kept], inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
 

@@ -31,20 +31,23 @@ class PaidFor:
         """Remember a release, or what was learnt for one."""
         self.release = release
 
-    def note(self, output: str) -> str:
-        """Save it, unless it is saved already, and say how to use it."""
+    def note(self, output: str) -> str | None:
+        """Save it, unless it is saved already, and say how to use it; None if there is no place for it."""
         assert self.release is not None
         path = self.path or _rescue(self.release, output)
         if path is None:
-            return f"{PAID_FOR}could not be kept anywhere"
+            return None
         if isinstance(self.release, LearntDomain):
             return f"{PAID_FOR}is kept: the columns learnt so far are declared in the schema {shlex.quote(path)}"
         return f"{PAID_FOR}is kept: synthdp sample {shlex.quote(path)} -o OUT"
 
 
 @contextmanager
-def rescuing(output: str) -> Iterator[PaidFor]:
-    """If anything fails, save what was paid for beside ``output`` and note on the error where it is."""
+def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
+    """If anything fails, save what was paid for beside ``output`` and note on the error where it is.
+
+    With a ``journal`` the same command goes on, which is noted as well.
+    """
     paid = PaidFor()
     try:
         yield paid
@@ -52,7 +55,10 @@ def rescuing(output: str) -> Iterator[PaidFor]:
         if paid.release is not None:
             with undisturbed_end() as end:
                 end()
-                error.add_note(paid.note(output))
+                if (note := paid.note(output)) is not None or journal is None:
+                    error.add_note(note or f"{PAID_FOR}could not be kept anywhere")
+        if journal is not None:
+            error.add_note(f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice")
         raise
 
 

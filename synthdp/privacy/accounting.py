@@ -45,20 +45,6 @@ class Accounting(Enum):
     ZCDP = "zcdp"
     GDP = "gdp"
 
-    @property
-    def theorem(self) -> str:
-        """What the guarantee stands on."""
-        return {
-            Accounting.ZCDP: (
-                "zCDP of Gaussian, Laplace and exponential mechanisms, composed by a privacy filter; "
-                "epsilon and delta by [CKS20]"
-            ),
-            Accounting.GDP: (
-                "Gaussian DP of Gaussian noise, rounded afterwards, composed by a privacy filter "
-                "[Smith-Thakurta 2022]; epsilon and delta by [DRS19]"
-            ),
-        }[self]
-
     def rho(self, *, epsilon: float, delta: float) -> Fraction:
         """The budget for (epsilon, delta)."""
         convert = gdp_rho if self is Accounting.GDP else zcdp_rho
@@ -100,12 +86,12 @@ def zcdp_rho(*, epsilon: float, delta: float) -> Fraction:
     0.014973
     """
     check_budget(epsilon=epsilon, delta=delta)
-    a = Fraction(_best_order(epsilon, log(delta)))
+    a = Fraction(best_order(epsilon, log(delta)))
     known = _log_bounds(Fraction(delta))[0] + (1 + a) * _log_bounds(1 + a)[0] - a * _log_bounds(a)[1]
     return _enough((known + a * Fraction(epsilon)) / (a * (1 + a)), epsilon, delta)
 
 
-def _best_order(epsilon: float, log_delta: float) -> float:
+def best_order(epsilon: float, log_delta: float) -> float:
     """About the ``a`` that proves the largest rho: where both the bound is delta and its derivative in a is 0.
 
     The derivative of the bound's logarithm, ``(2a + 1) rho - epsilon - log(1 + 1/a)``, gives rho for an a, and

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from math import prod
 from typing import ClassVar, Protocol, final
 from weakref import WeakKeyDictionary
 
@@ -16,9 +15,8 @@ from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.exact import exponential_mechanism
-from synthdp.privacy.noise.gaussian import add_noise
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.privacy.queryable import Queryable
+from synthdp.privacy.queryable import Answer, Memory, Queryable
 from synthdp.privacy.scores import MarginalL1Error
 
 MAX_CELLS = 1 << 27
@@ -54,13 +52,22 @@ class PrivateTable(Queryable[CountSource]):
         The budget; charged here and nowhere else.
     randomness
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
+    memory
+        As for every `Queryable`.
     """
 
     __slots__ = ("_domain", "_released", "_scored")
     _purpose: ClassVar[str] = "for a measurement"
 
-    def __init__(self, source: CountSource, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
-        super().__init__(source, ledger, randomness=randomness)
+    def __init__(
+        self,
+        source: CountSource,
+        ledger: PrivacyLedger,
+        *,
+        randomness: Randomness | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        super().__init__(source, ledger, randomness=randomness, memory=memory)
         self._domain = source.domain
         self._released: list[LinearMeasurement] = []
         # Exact scores, so that peeling candidates off one by one counts each only once.
@@ -105,13 +112,10 @@ class PrivateTable(Queryable[CountSource]):
         """
         names = self._checked(clique)
         shape = self._merged(coarsening).project(names).shape
-        merging = _restricted(coarsening, names)
+        merging = coarsening.restricted(names) if coarsening else None
         event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit)
-        self._pay(event)
-        noise = self._noise(event, prod(shape))
-        (counts,) = self._counts([names], merging)
-        values = add_noise(counts, noise.reshape(shape))
-        measurement = LinearMeasurement(names, values.astype(np.float64), event.stddev, merging)
+        answer = self._answer(event, lambda: Answer(self._noisy(event, *self._counts([names], merging))), merging)
+        measurement = LinearMeasurement(names, answer.numbers.reshape(shape).astype(np.float64), event.stddev, merging)
         self._released.append(measurement)
         return measurement
 
@@ -142,11 +146,14 @@ class PrivateTable(Queryable[CountSource]):
             n_candidates=len(names),
             sensitivity=score.sensitivity(names, self._ledger.unit),
         )
-        self._pay(event)
-        units = [score.weighted(clique, error) for clique, error in zip(names, self._errors(names, score), strict=True)]
-        per_unit = event.epsilon / (2 * event.sensitivity * score.units_per_record)
-        best = max(units)
-        return names[exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)]
+
+        def chosen() -> Answer:
+            units = [score.weighted(*each) for each in zip(names, self._errors(names, score), strict=True)]
+            per_unit, best = event.epsilon / (2 * event.sensitivity * score.units_per_record), max(units)
+            place = exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)
+            return Answer(np.array([place], dtype=np.int64))
+
+        return names[int(self._answer(event, chosen, names, score).numbers[0])]
 
     def scores(
         self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
@@ -176,11 +183,13 @@ class PrivateTable(Queryable[CountSource]):
         event = ScoresEvent.costing(
             exact_rho(rho), score=score.name, n_candidates=len(names), sensitivity=self._ledger.unit.marginal_l1
         )
-        self._pay(event)
-        noise = self._noise(event, len(names))
-        errors = np.array([score.whole_records(error) for error in self._errors(names, score)], dtype=np.int64)
-        noisy = add_noise(errors, noise)
-        return {clique: score.noisy(clique, int(error)) for clique, error in zip(names, noisy, strict=True)}
+
+        def noisy() -> Answer:
+            errors = [score.whole_records(error) for error in self._errors(names, score)]
+            return Answer(self._noisy(event, np.array(errors, dtype=np.int64)))
+
+        errors = self._answer(event, noisy, names, score).numbers.tolist()
+        return {clique: score.noisy(clique, error) for clique, error in zip(names, errors, strict=True)}
 
     def _candidates(self, candidates: Sequence[Clique], score: MarginalL1Error) -> list[Clique]:
         """The candidates, checked together with their score."""
@@ -230,9 +239,3 @@ class PrivateTable(Queryable[CountSource]):
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._domain)} attributes, {self._ledger.unit.adjacency.value})"
-
-
-def _restricted(coarsening: Coarsening | None, clique: Clique) -> Coarsening | None:
-    """The part of a coarsening that concerns a clique."""
-    groups = {name: coarsening.groups[name] for name in clique if name in coarsening.groups} if coarsening else {}
-    return Coarsening(groups) if groups else None

@@ -1,8 +1,9 @@
 """What private objects share: a source that is asked only after the ledger was charged, and let go in the end."""
 
 from abc import ABC
+from collections.abc import Callable
 from fractions import Fraction
-from typing import ClassVar, Generic, NoReturn, TypeVar
+from typing import ClassVar, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,28 @@ from numpy.typing import NDArray
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.privacy.events import CountsEvent, Event
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, gaussian_noise
+from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 
 Source = TypeVar("Source")
+IntArray = NDArray[np.int64]
+
+
+class Answer(NamedTuple):
+    """What one event releases: noisy numbers, and texts if it releases any. It holds nothing that was not paid for."""
+
+    numbers: IntArray
+    texts: tuple[str, ...] = ()
+
+
+class Memory(Protocol):
+    """Answers that were released before a run was stopped, in their order. It sees questions and noisy answers only."""
+
+    def recalled(self, question: tuple[object, ...]) -> Answer | None:
+        """The next answer that is remembered; None if there is none, an error if it is that of another question."""
+
+    def keep(self, question: tuple[object, ...], answer: Answer) -> None:
+        """Keep an answer before anybody sees it; if that fails, nobody will."""
 
 
 class Queryable(ABC, Generic[Source]):
@@ -27,15 +46,24 @@ class Queryable(ABC, Generic[Source]):
         The budget; charged here and nowhere else.
     randomness
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
+    memory
+        What a run that was stopped had released before, and where answers are kept; nowhere by default.
     """
 
-    __slots__ = ("_ledger", "_open_source", "_randomness")
+    __slots__ = ("_ledger", "_memory", "_open_source", "_randomness")
     _purpose: ClassVar[str]
     """What a budget may be too little for, in error messages."""
 
-    def __init__(self, source: Source, ledger: PrivacyLedger, *, randomness: Randomness | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        ledger: PrivacyLedger,
+        *,
+        randomness: Randomness | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         self._open_source: Source | None = source
-        self._ledger = ledger
+        self._ledger, self._memory = ledger, memory
         self._randomness = SystemRandomness() if randomness is None else randomness
 
     @property
@@ -58,20 +86,32 @@ class Queryable(ABC, Generic[Source]):
             raise PrivacyError(f"{self!r}: its run is over; start a new release")
         return self._open_source
 
-    def _pay(self, event: Event) -> None:
-        """Charge for an event; costs nothing if its noise does not fit into int64, or the run is over."""
+    def _answer(self, event: Event, make: Callable[[], Answer], *asked: object) -> Answer:
+        """The answer to an event: paid for, then remembered, or else made and kept before it is returned.
+
+        The one place where answers come from. Costs nothing if the noise does not fit into int64, or the run is
+        over. A remembered answer was released before: to give it again is post-processing, whatever was asked, and
+        needs neither records nor noise. ``asked`` is all that is public of the question and not in its event.
+        """
         _ = self._source
         if isinstance(event, CountsEvent):
             self._check_scale(event.sigma_squared, event.rho)
         self._ledger.charge(event)
+        if self._memory is None:
+            return make()
+        answer = self._memory.recalled((event, *asked))
+        if answer is None:
+            self._memory.keep((event, *asked), answer := make())
+        return answer
 
     def _check_scale(self, sigma_squared: Fraction, rho: Fraction | float) -> None:
         if sigma_squared > MAX_SIGMA_SQUARED:
             raise ParameterError(f"rho is {float(rho)}; that is too little {self._purpose}")
 
-    def _noise(self, event: CountsEvent, size: int) -> NDArray[np.int64]:
-        """The noise of an event that was paid for: independent, one number for each of ``size`` counts."""
-        return gaussian_noise(sigma_squared=event.sigma_squared, size=size, randomness=self._randomness)
+    def _noisy(self, event: CountsEvent, counts: IntArray) -> IntArray:
+        """Counts of an event that was paid for, each with noise of its own."""
+        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=counts.size, randomness=self._randomness)
+        return add_noise(counts, noise.reshape(counts.shape))
 
     def __reduce__(self) -> NoReturn:
         raise PrivacyError(f"{self!r} cannot be copied or pickled: a copy would have a budget of its own")

@@ -30,14 +30,6 @@ class Adjacency(Enum):
         """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
         return 1 if self is Adjacency.ADD_REMOVE else 2
 
-    @property
-    def unit(self) -> str:
-        """The unit of privacy in words."""
-        return {
-            Adjacency.ADD_REMOVE: "one record, present or absent; the number of records is protected",
-            Adjacency.REPLACE_ONE: "the content of one record; the number of records is not protected",
-        }[self]
-
 
 def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction:
     """Variance parameter of Gaussian noise that costs exactly ``rho``, by squared L2 sensitivity [BS16, Prop. 1.6]."""
@@ -98,13 +90,3 @@ class PrivacyUnit:
         is ``n marginal_l2_squared / (2 rho)``, exactly.
         """
         return gaussian_sigma_squared(rho, n * self.marginal_l2_squared)
-
-    @property
-    def description(self) -> str:
-        """The unit of privacy in words."""
-        if self.column is None:
-            return self.adjacency.unit
-        return (
-            f"one person, told apart by column {self.column!r}, with at most {self.max_rows} records, present or "
-            "absent; the number of records is protected"
-        )

@@ -1,13 +1,13 @@
 """A release: one run of a recipe over one table, from the first question to the fitted model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from logging import INFO
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, Self, final
 
 from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.derivation.learner import learn_columns
@@ -25,9 +25,18 @@ from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.forgetting import forgetful
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import as_engine, as_mechanism
-from synthdp.release.settings import DOMAIN_SHARE, as_adjacency, as_schema, checked_share, settled_accounting
+from synthdp.release.settings import (
+    DOMAIN_SHARE,
+    as_adjacency,
+    as_schema,
+    checked_share,
+    run_settings,
+    settled_accounting,
+)
 from synthdp.release.stating.certificate import (
     count_cautions,
     fit_cautions,
@@ -99,6 +108,7 @@ class Release:
         self._stated, self._randomness = dict(stated), randomness
         self._found: dict[str, Column] = {}
         self._findings: list[str] = []
+        self._kept = KeptRun()
         self._check_questions()
 
     @property
@@ -107,14 +117,47 @@ class Release:
         return self._ledger
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
+        return self._kept.journal is not None and self._kept.journal.n_made == 0
+
+    @property
     def _domain_rho(self) -> Fraction:
         """What learning the domain may spend."""
         return self._ledger.budget * Fraction(self._domain_share)
+
+    @property
+    def _bits(self) -> Randomness:
+        """Where the random bits come from."""
+        return SystemRandomness() if self._randomness is None else self._randomness
 
     def _check_questions(self) -> None:
         """Refuse a share of the budget, or of delta, that is too small to learn the domain with."""
         for budget in column_budgets(self._schema, rho=self._domain_rho, delta=self._ledger.failure_delta):
             questions(budget, unit=self._ledger.unit)
+
+    @contextmanager
+    def kept(
+        self,
+        journal: str | PathLike[str] | None = None,
+        budget: Budget | str | PathLike[str] | None = None,
+        note: str = "",
+    ) -> Iterator[Self]:
+        """Keep answers in a journal, and charge a population's budget now, as in `synthesize`, to the end of the block.
+
+        To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        """
+        others = {"target": self._target, "domain_share": self._domain_share}
+        settings = run_settings(
+            ledger=self._ledger,
+            schema=self._schema,
+            mechanism=self._mechanism,
+            engine=self._engine,
+            workload=self._workload,
+            others=others | {"randomness": self._bits.description},
+        )
+        with kept_run(journal, budget, note=note, ledger=self._ledger, settings=settings) as self._kept:
+            yield self
 
     @forgetful
     def of(
@@ -148,11 +191,12 @@ class Release:
         try:
             schema = self._learnt(source, report)
             counts = CodedSource(source.encode(schema)) if isinstance(source, HeldTable) else source
-            table = PrivateTable(counts, self._ledger, randomness=self._randomness)
+            table = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
             self._workload = Workload.parse(schema.domain, self._described, target=self._target)
             model = self._mechanism.release(
                 table, workload=self._workload, engine=self._engine, constraints=schema.constraints, report=report
             )
+            self._kept.end()
             return self._synthesis(schema, table.released, model)
         except BaseException:
             paid_for = self._paid_for(schema, table) if self._ledger.events else None
@@ -183,7 +227,7 @@ class Release:
         if not isinstance(source, HeldTable) or not schema.is_open:
             return schema.closed({})
         model_rho = self._ledger.budget - self._domain_rho
-        values = PrivateValues(source.source, self._ledger, randomness=self._randomness)
+        values = PrivateValues(source.source, self._ledger, randomness=self._randomness, memory=self._kept.journal)
         learning = learn_columns(
             schema,
             values,
@@ -217,12 +261,11 @@ class Release:
     def _certificate(
         self, schema: Schema | None, model: Model | None, measurements: Sequence[LinearMeasurement] = ()
     ) -> dict[str, object]:
-        bits = SystemRandomness() if self._randomness is None else self._randomness
         unread = [] if schema is None else unread_cautions(schema, measurements)
         findings = [*self._findings, *count_cautions(measurements), *unread, *fit_cautions(model)]
         return privacy_certificate(
             ledger=self._ledger,
-            randomness=bits,
+            randomness=self._bits,
             release=self._public_facts(schema, model),
             findings=findings,
             n_rows=clear_total(measurements) if measurements else None,

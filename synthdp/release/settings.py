@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.keeping.described import digest_of
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.files.dialect import Dialect, properties_of
 from synthdp.table.files.json_files import load_json
@@ -17,6 +20,8 @@ from synthdp.table.frames.dtypes import as_mapping, dtypes_in, kinds_of
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
+from synthdp.version import __version__
+from synthdp.workload import Workload
 
 MAX_DOMAIN_SHARE = 0.95
 """Something must be left of the budget to measure the table with; a twentieth still measures it roughly."""
@@ -139,3 +144,31 @@ def checked_rows(unit: str | None, max_rows_per_unit: int | None) -> int:
     if max_rows_per_unit is not None and not isinstance(max_rows_per_unit, int):
         raise ParameterError(f"max_rows_per_unit is {max_rows_per_unit!r}; give a whole number of at least 1")
     return 1 if max_rows_per_unit is None else max_rows_per_unit
+
+
+def run_settings(
+    *,
+    ledger: PrivacyLedger,
+    schema: OpenSchema,
+    mechanism: Mechanism,
+    engine: Estimator,
+    workload: Workload,
+    others: Mapping[str, object],
+) -> dict[str, object]:
+    """All that decides what a run asks of the records, as plain JSON values; what is long is a hash."""
+    return {
+        "software": f"synthdp {__version__}",
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
+        "adjacency": ledger.unit.adjacency.value,
+        "accounting": ledger.accounting.value,
+        "unit": ledger.unit.column,
+        "max_rows_per_unit": ledger.unit.max_rows,
+        "mechanism": mechanism.name,
+        "parameters of the mechanism": digest_of(mechanism),
+        "engine": engine.name,
+        "parameters of the engine": digest_of(engine),
+        "schema": digest_of(schema.to_dict()),
+        "workload": digest_of(workload),
+        **others,
+    }

@@ -13,6 +13,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.forgetting import forgetful
+from synthdp.release.keeping.budget import Budget
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema
@@ -52,6 +53,9 @@ def synthesize(
     max_rows_per_unit: int | None = None,
     domain_share: float = DOMAIN_SHARE,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
+    journal: str | PathLike[str] | None = None,
+    budget: Budget | str | PathLike[str] | None = None,
+    budget_note: str = "",
     report: Report = silent,
     rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
 ) -> Synthesis:
@@ -109,6 +113,12 @@ def synthesize(
     about
         What only you know of the release, for its certificate: curators, intended use, how it was tuned, and so on,
         as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is published as it is.
+    journal
+        A file in which each answer is kept, on the disk, before the next is asked for. A call that was killed is
+        made again with the same arguments and data, and goes on: what was paid for is not paid again.
+    budget, budget_note
+        The budget of a population, or its file: all that this release may spend is charged to it, with the note,
+        before a record is read. It needs a ``journal``. See ``docs/budgets.md``.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -124,14 +134,19 @@ def synthesize(
 
     Raises
     ------
+    BudgetExceededError
+        If the ``budget`` has too little left.
+    PrivacyError
+        If it does not cover the run, or the run takes another course than its journal.
     DataFileError
-        If the file cannot be read, or is not what its ending and dialect say.
+        If the file cannot be read, or is not what its ending and dialect say; or journal or budget cannot be
+        written, are damaged, or held by another run.
     MissingExtraError
         If another library is needed to read the table, or what is said about it.
     SchemaError
         If the schema contradicts itself or the table's columns.
     ParameterError
-        If the data are no such table, or another argument is out of range.
+        If the data are no such table, another argument is out of range, or the journal is of another run.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
@@ -165,8 +180,8 @@ def synthesize(
             stated=said | ({"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}),
         )
         hold = held_frame if isinstance(source, pd.DataFrame) else held_rows
-        rows = hold(source, public, unit=unit, max_rows=max_rows)
-    found = run.of(rows, report=report, rescue=rescue)
+        with run.kept(journal, budget, budget_note):
+            found = run.of(hold(source, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
     container = table.container if table else PANDAS
     synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
     _warn(synthesis, rescue)

@@ -25,7 +25,7 @@ ROOMS = {
     "table": (("",), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
-    "release": (("drawing", "saving", "stating"), ("uncertainty",), ("",)),
+    "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
     "explain": (("",), ("planning", "pages")),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (

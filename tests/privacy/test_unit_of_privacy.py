@@ -24,6 +24,7 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import MAX_ROWS, Adjacency, PrivacyUnit
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
+from synthdp.release.stating.words import RECORDS, unit_in_words
 
 DOMAIN = Domain(("a", "b"), (3, 2))
 CELLS = list(product(range(3), range(2)))
@@ -73,8 +74,8 @@ def test_contradictions_are_refused():
 
 
 def test_a_unit_says_in_words_what_it_is_and_is_frozen():
-    assert PrivacyUnit(adjacency=Adjacency.REPLACE_ONE).description == Adjacency.REPLACE_ONE.unit
-    text = person(5, "patient").description
+    assert unit_in_words(PrivacyUnit(adjacency=Adjacency.REPLACE_ONE)) == RECORDS[Adjacency.REPLACE_ONE]
+    text = unit_in_words(person(5, "patient"))
     assert "one person" in text
     assert "'patient'" in text
     assert "at most 5 records" in text
@@ -223,7 +224,7 @@ def test_the_certificate_says_unit_rows_and_deltas(accounting):
     statement = privacy_certificate(ledger=book, randomness=SystemRandomness(), release={"max_rows_per_unit": 1})
     assert json.loads(json.dumps(statement, allow_nan=False)) == statement
     assert statement["max_rows_per_unit"] == 4
-    assert statement["unit_of_privacy"] == book.unit.description
+    assert statement["unit_of_privacy"] == unit_in_words(book.unit)
     assert statement["adjacency"] == "add-remove"
     parts = statement["accounting"]
     assert (parts["failure_delta"], parts["failure_delta_spent"]) == (2e-7, 5e-8)

@@ -2,6 +2,7 @@
 
 import argparse
 
+from synthdp.cli.arguments.budgets import add_budget
 from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.schemas import add_plan, add_schema
@@ -24,6 +25,8 @@ EXAMPLES = """examples:
   synthdp schema draft people.csv --kinds -o kinds.json
   synthdp schema check schema.json --epsilon 1 --delta 1e-9 --rows 50000
   synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
+  synthdp budget create patients.budget --epsilon 3 --delta 1e-9 --population 'patients of 2026'
+  synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-10 --budget patients.budget
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
 143 terminated (SIGTERM)"""
@@ -49,4 +52,5 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_certificate(commands)
     add_schema(commands)
     add_plan(commands)
+    add_budget(commands)
     return parser

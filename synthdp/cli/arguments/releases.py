@@ -2,6 +2,7 @@
 
 import argparse
 
+from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.parsing import Commands, command, listed
 from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
 from synthdp.release.registry import ENGINES, MECHANISMS
@@ -47,6 +48,7 @@ def add_run(commands: Commands) -> None:
     add_unit_and_share(parser)
     add_about(parser)
     _add_saving(parser)
+    add_keeping(parser)
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
 

@@ -5,7 +5,7 @@ import sys
 from logging import INFO
 from typing import Any
 
-from synthdp.cli.announcing import announce, caution
+from synthdp.cli.announcing import announce, announce_journal, caution
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import (
@@ -14,13 +14,16 @@ from synthdp.cli.outputs import (
     check_texts,
     write_sample,
 )
-from synthdp.cli.rescue import rescuing
+from synthdp.cli.rescue import PaidFor, rescuing
+from synthdp.errors import ParameterError
 from synthdp.inference.requests import most_rows
 from synthdp.release.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
+from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import log
+from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.records.loading import held_rows
@@ -29,13 +32,17 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
 
+JOURNAL_ENDING = ".journal"
+"""The journal of ``out.csv`` is ``out.csv.journal``, unless another is named."""
+
 
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
-    saved = {"--save": options.save, "--save-schema": options.save_schema}
+    saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
+    kept = [path for path in (journal, options.budget) if path is not None]
     inputs = [options.input, options.schema or options.kinds, *([options.about] if options.about else [])]
-    check_outputs(options, inputs=tuple(inputs), saved=saved)
+    check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
     schema = schema_in(
@@ -51,26 +58,43 @@ def run_command(options: argparse.Namespace) -> None:
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         release = _release(schema, options, max_rows)
-        log(INFO, "reading")  # and not how far: steps are as many as the records make them
-        rows = held_rows(
-            table,
-            schema,
-            unit=unit,
-            max_rows=max_rows,
-            progress=lambda share: status("reading", round(100 * share), 100),
-        )
-        with rescuing(options.output) as paid:
+        with release.kept(journal, options.budget, options.budget_note), rescuing(options.output, journal) as paid:
+            log(INFO, "reading")  # and not how far: steps are as many as the records make them
+            rows = held_rows(
+                table,
+                schema,
+                unit=unit,
+                max_rows=max_rows,
+                progress=lambda share: status("reading", round(100 * share), 100),
+            )
             synthesis = release.of(rows, report=status, rescue=paid.keep)
             paid.keep(synthesis)
             del rows
-            if options.save:
-                synthesis.save(options.save, force=options.force)
-                paid.path = options.save
-            if options.save_schema:
-                write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
+            _save(synthesis, schema, options, paid)
             write_sample(synthesis, options, status)
     announce(synthesis, options)
     caution(synthesis.certificate["cautions"], options)
+    if journal is not None and not options.json and options.output != STANDARD_STREAM:
+        announce_journal(journal, is_repeated=release.is_repeated)
+
+
+def _save(synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace, paid: PaidFor) -> None:
+    """The model and the schema, if they are asked for."""
+    if options.save:
+        synthesis.save(options.save, force=options.force)
+        paid.path = options.save
+    if options.save_schema:
+        write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
+
+
+def _journal(options: argparse.Namespace) -> str | None:
+    """Where answers are kept: a run that is charged to a budget must be able to go on."""
+    named: str | None = options.journal
+    if named is not None or options.budget is None:
+        return named
+    if options.output == STANDARD_STREAM:
+        raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
+    return f"{options.output}{JOURNAL_ENDING}"
 
 
 def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from synthdp.errors import ParameterError, PrivacyError
 from synthdp.grid import MAX_POINT, Grid
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta
-from synthdp.privacy.noise.gaussian import add_noise
-from synthdp.privacy.queryable import Queryable
+from synthdp.privacy.queryable import Answer, Queryable
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
 from synthdp.privacy.values.thresholds import partition_threshold
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
@@ -104,6 +103,8 @@ class PrivateValues(Queryable[ValueSource]):
         The budget; shared with the `PrivateTable` of the same records.
     randomness
         Random bits; anything but the default is for tests and makes the release NOT PRIVATE.
+    memory
+        As for every `Queryable`.
     """
 
     __slots__ = ()
@@ -135,12 +136,14 @@ class PrivateValues(Queryable[ValueSource]):
         event = HistogramEvent.costing(
             exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit
         )
-        self._pay(event)
-        noise = self._noise(event, n_cells)
-        exact = self._source.histogram(grid, starts)
-        if exact.dtype != np.int64 or exact.shape != noise.shape:
-            raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
-        counts = add_noise(exact, noise).astype(np.float64)
+
+        def noisy() -> Answer:
+            exact = self._source.histogram(grid, starts)
+            if exact.dtype != np.int64 or exact.shape != (n_cells,):
+                raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
+            return Answer(self._noisy(event, exact))
+
+        counts = self._answer(event, noisy, grid, starts).numbers.astype(np.float64)
         below = counts[1] if starts.size else 0.0
         rest = counts[2:] if starts.size else counts[1:]
         return NoisyHistogram(starts, float(counts[0]), float(below), rest, event.stddev)
@@ -178,15 +181,21 @@ class PrivateValues(Queryable[ValueSource]):
             threshold=threshold,
             failure_probability=allowed,
         )
-        self._pay(event)
-        values, exact = self._source.frequencies(grid)
-        exact_missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]  # a public cell beside the values
-        noise = self._noise(event, len(exact) + 1)
-        missing, *_ = add_noise(exact_missing, noise[:1]).tolist()
-        noisy = add_noise(np.asarray(exact, dtype=np.int64), noise[1:])
-        passed = np.flatnonzero(noisy >= threshold).tolist()
-        released = sorted((_plain(values[position]), float(noisy[position])) for position in passed)
-        counts = dict(released)  # in their own order, whatever order the source has
+
+        def passed() -> Answer:
+            values, exact = self._source.frequencies(grid)
+            missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]  # a public cell beside the values
+            noisy = self._noisy(event, np.concatenate([missing, np.asarray(exact, dtype=np.int64)]))
+            places = np.flatnonzero(noisy[1:] >= threshold).tolist()
+            released = sorted((_plain(values[place]), int(noisy[1 + place])) for place in places)
+            found = [value for value, _ in released]  # in their own order, whatever order the source has
+            numbers = [int(noisy[0]), *(count for _, count in released), *(each for each in found if type(each) is int)]
+            return Answer(np.array(numbers, dtype=np.int64), tuple(each for each in found if type(each) is str))
+
+        answer = self._answer(event, passed, grid)
+        missing, *numbers = answer.numbers.tolist()
+        found = answer.texts or numbers[len(numbers) // 2 :]
+        counts = dict(zip(found, map(float, numbers[: len(found)]), strict=True))
         return FrequentValues(counts, float(missing), event.stddev, threshold)
 
     def split_tree(self, grid: Grid, first: int, stop: int, *, rho: Fraction | float) -> NDArray[np.int64]:
@@ -220,7 +229,6 @@ class PrivateValues(Queryable[ValueSource]):
         event = PrivTreeEvent.costing(exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1)
         if not -MAX_POINT <= first < stop <= MAX_POINT:
             raise ParameterError(f"grid of {grid.column!r}: {first} .. {stop - 1} is no range; give first < stop")
-        self._pay(event)
 
         def counts_below(points: NDArray[np.int64]) -> NDArray[np.int64]:
             inner = points[(points > first) & (points < stop)]
@@ -229,10 +237,13 @@ class PrivateValues(Queryable[ValueSource]):
             position = np.searchsorted(inner, points, side="left")
             return np.where(points <= first, 0, all_below[position])
 
-        starts, end = split_tree(
-            counts_below, first, stop, scale=event.scale, decay=event.decay, randomness=self._randomness
-        )
-        return np.append(starts, end)
+        def tree() -> Answer:
+            starts, end = split_tree(
+                counts_below, first, stop, scale=event.scale, decay=event.decay, randomness=self._randomness
+            )
+            return Answer(np.append(starts, end))
+
+        return self._answer(event, tree, grid, first, stop).numbers
 
     def __repr__(self) -> str:
         return f"PrivateValues({self._ledger.unit.adjacency.value})"

@@ -15,6 +15,7 @@ from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.stating.meaning import Protection, stated_meaning
 from synthdp.release.stating.software import versions
+from synthdp.release.stating.words import THEOREMS, unit_in_words
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
@@ -76,13 +77,13 @@ def privacy_certificate(
         "epsilon": ledger.epsilon,
         "delta": ledger.delta,
         "adjacency": ledger.unit.adjacency.value,
-        "unit_of_privacy": ledger.unit.description,
+        "unit_of_privacy": unit_in_words(ledger.unit),
         "max_rows_per_unit": ledger.unit.max_rows,
         "meaning": _meaning(ledger) if randomness.is_private else None,
         "cautions": [*weak, *findings],
         "accounting": {
             "currency": ledger.accounting.value,
-            "theorem": ledger.accounting.theorem,
+            "theorem": THEOREMS[ledger.accounting],
             "rho_budget": float(ledger.budget),
             "rho_spent": float(ledger.spent),
             "rho_left": float(ledger.remaining),

@@ -20,6 +20,7 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
+from synthdp.release.stating.words import RECORDS
 
 MODULES = [importlib.import_module(f"synthdp.privacy.{m.name}") for m in pkgutil.iter_modules(synthdp.privacy.__path__)]
 
@@ -78,7 +79,7 @@ def test_it_is_plain_json_and_adds_up(adjacency):
     assert sum((event.rho for event in ledger.events), Fraction(0)) == ledger.spent
     assert [event["event"] for event in statement["events"]] == ["marginal", "selection", "marginal"]
     assert statement["adjacency"] == adjacency.value
-    assert statement["unit_of_privacy"] == adjacency.unit
+    assert statement["unit_of_privacy"] == RECORDS[adjacency]
 
 
 def test_it_names_the_theorem_and_the_noise_of_its_accounting():

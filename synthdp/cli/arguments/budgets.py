@@ -1,0 +1,68 @@
+"""``synthdp budget``, and the options of a run that is kept."""
+
+import argparse
+
+from synthdp.cli.arguments.parsing import Commands, command
+
+
+def add_keeping(parser: argparse.ArgumentParser) -> None:
+    """Add where a run keeps its answers, and to which budget it is charged."""
+    parser.add_argument(
+        "--journal",
+        metavar="FILE",
+        help="keep each answer on the disk before the next: the same command goes on after a crash and pays nothing "
+        "twice; default with --budget: OUT.journal",
+    )
+    parser.add_argument(
+        "--budget", metavar="FILE", help="charge the run to a population's budget (`synthdp budget create`) beforehand"
+    )
+    parser.add_argument("--budget-note", default="", metavar="TEXT", help="what the budget file says of the run")
+
+
+def add_budget(commands: Commands) -> None:
+    """Add ``synthdp budget create``, ``add``, ``show`` and ``verify``."""
+    budget = command(commands, "budget", "keep one budget for all releases about one population").add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    )
+    _add_create(budget)
+    _add_add(budget)
+    parser = command(budget, "show", "say what was charged, what is left, and the hash of the last line")
+    parser.set_defaults(handler="budgets.show_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print all that is in it as JSON")
+    parser = command(budget, "verify", "walk through the file and check the hash of every line")
+    parser.set_defaults(handler="budgets.verify_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument(
+        "--head", metavar="HASH", help="a hash that `show` printed earlier: lines up to it must still be there"
+    )
+
+
+def _add_create(budget: Commands) -> None:
+    parser = command(budget, "create", "write a new budget file")
+    parser.set_defaults(handler="budgets.create_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of all releases together, above 0")
+    parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of people)")
+    parser.add_argument("--population", required=True, metavar="TEXT", help="who is protected, in words")
+    parser.add_argument(
+        "--adjacency", default="add-remove", metavar="NAME", help="add-remove (default) or replace-one record"
+    )
+    parser.add_argument("--unit", metavar="COLUMN", help="column that tells persons apart, in all runs")
+    parser.add_argument(
+        "--accounting",
+        metavar="NAME",
+        help="zcdp, which takes all recipes, or gdp, which has less noise; default: what the first run has",
+    )
+
+
+def _add_add(budget: Commands) -> None:
+    parser = command(budget, "add", "enter a release of another system, for the budget's unit of privacy")
+    parser.set_defaults(handler="budgets.add_command")
+    parser.add_argument("file", metavar="FILE")
+    known = parser.add_mutually_exclusive_group(required=True)
+    known.add_argument("--epsilon", type=float, help="of an (epsilon, delta) guarantee")
+    known.add_argument("--rho", type=float, help="of zero-concentrated differential privacy")
+    known.add_argument("--mu", type=float, help="of Gaussian differential privacy")
+    parser.add_argument("--delta", type=float, default=0.0, help="that goes with it; default: 0")
+    parser.add_argument("--note", required=True, metavar="TEXT", help="what was released, by whom and when")

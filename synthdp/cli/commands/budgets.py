@@ -1,0 +1,44 @@
+"""``synthdp budget``: one budget for all releases about one population. It opens no data."""
+
+import argparse
+import sys
+
+from synthdp.cli.announcing import print_text
+from synthdp.explain.budget_text import describe_budget
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.settings import as_accounting, as_adjacency
+from synthdp.table.files.json_files import json_text
+
+
+def create_command(options: argparse.Namespace) -> None:
+    """``synthdp budget create``: a new file, and never over another."""
+    budget = Budget.create(
+        options.file,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        population=options.population,
+        adjacency=as_adjacency(options.adjacency),
+        unit=options.unit,
+        accounting=None if options.accounting is None else as_accounting(options.accounting),
+    )
+    sys.stderr.write(f"{options.file}: created; give it to every run: synthdp run ... --budget {budget.path}\n")
+
+
+def add_command(options: argparse.Namespace) -> None:
+    """``synthdp budget add``: a release of another system."""
+    budget = Budget(options.file)
+    budget.add(note=options.note, epsilon=options.epsilon, rho=options.rho, mu=options.mu, delta=options.delta)
+    sys.stderr.write(f"{options.file}: entered; head {budget.head}\n")
+
+
+def show_command(options: argparse.Namespace) -> None:
+    """``synthdp budget show``: for people or as JSON."""
+    content = Budget(options.file).show()
+    print_text(json_text(content) if options.json else describe_budget(content) + "\n")
+
+
+def verify_command(options: argparse.Namespace) -> None:
+    """``synthdp budget verify``: whether every line is as it was written."""
+    budget = Budget(options.file)
+    budget.verify(options.head)
+    print_text(f"{options.file}: all lines verify; head {budget.head}\n")

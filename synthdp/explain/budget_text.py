@@ -1,0 +1,59 @@
+"""The budget of a population, as people read it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def describe_budget(content: Mapping[str, Any]) -> str:
+    """What `synthdp.Budget.show` found, in lines."""
+    who = f"persons told apart by {content['unit']!r}" if content["unit"] else "records"
+    lines = [
+        f"Budget of {content['population']}",
+        f"  epsilon {content['epsilon']:g}, delta {content['delta']:g}, for {who} ({content['adjacency']}); "
+        f"since {content['when']}",
+        "",
+    ]
+    for entry in content["entries"]:
+        lines += _entry(entry)
+    lines += ["", *_totals(content)]
+    for run in content["unfinished_runs"]:
+        (journal,) = (
+            entry["journal"] for entry in content["entries"] if (entry["kind"], entry.get("run")) == ("run", run)
+        )
+        lines.append(f"Paid and not finished: run the same command again; it goes on from {journal}")
+    return "\n".join([*lines, f"Head: {content['head']} (keep it elsewhere; verify --head checks it)"])
+
+
+def _entry(entry: Mapping[str, Any]) -> list[str]:
+    """One charge; that a run has ended is not worth a line."""
+    if entry["kind"] == "end":
+        return []
+    note = f": {entry['note']}" if entry["note"] else ""
+    if entry["kind"] == "run":
+        guarantee = entry["guarantee"]
+        what = f"run of {entry['software']}, epsilon {guarantee['epsilon']:g}, delta {guarantee['delta']:g}"
+        return [f"  {entry['when']}  {what} ({entry['currency']}, rho {_number(entry['rho'])}){note}"]
+    if "currency" in entry:
+        what = f"{entry['currency']}, rho {_number(entry['rho'])}, delta {_number(entry['own_delta'])}"
+    else:
+        what = f"epsilon {_number(entry['epsilon'])}, delta {_number(entry['own_delta'])}"
+    return [f"  {entry['when']}  other system, {what}{note}"]
+
+
+def _totals(content: Mapping[str, Any]) -> list[str]:
+    spent, left = content["spent"], content["left"]
+    lines = []
+    if spent["stated_epsilon"] or spent["stated_delta"]:
+        lines.append(f"Off as stated: epsilon {spent['stated_epsilon']:g}, delta {spent['stated_delta']:g}")
+    if "currency" in spent:
+        theorem = {"zcdp": "zCDP", "gdp": "Gaussian DP"}[spent["currency"]]
+        lines.append(
+            f"Spent in {theorem}: rho {spent['rho']:.4g} of {spent['rho_at_most']:.4g}, "
+            f"delta {spent['delta']:.3g} of {spent['delta_at_most']:.3g} for thresholds and other systems"
+        )
+    return [*lines, f"Left: about epsilon {left['epsilon']:.3g} at delta {left['delta']:.3g}"]
+
+
+def _number(fraction: str) -> str:
+    numerator, _, denominator = fraction.partition("/")
+    return f"{int(numerator) / int(denominator or 1):.4g}"

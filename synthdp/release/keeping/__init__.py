@@ -1,0 +1,1 @@
+"""What is kept of runs beyond one process: journals of released answers, and the budget of a population."""

@@ -1,0 +1,284 @@
+"""The budget of a population: one file, to which every release about the same people is charged before it begins."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any, Self, final
+
+from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
+from synthdp.privacy.accounting import Accounting, check_budget
+from synthdp.privacy.events import exact_rho
+from synthdp.privacy.ledger import PrivacyLedger, exact_delta
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
+from synthdp.release.keeping.account import Account, Cost
+from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict, terms_to_dict
+from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release.keeping.journal import Journal
+from synthdp.version import __version__
+
+WHAT = "budget"
+PATIENCE = 60.0
+"""Seconds to wait for other runs: each holds the file for a few thousandths of one."""
+
+
+@final
+class Budget:
+    """One privacy budget for one population, across runs, files, processes and machines that share a file system.
+
+    The file only grows. Each line is bound to those before it by a hash, and on the disk before the run that it
+    charges reads a record. See ``docs/budgets.md`` for what adds up how.
+
+    Parameters
+    ----------
+    path
+        A file that `Budget.create` wrote.
+
+    Raises
+    ------
+    DataFileError
+        If it cannot be read, is damaged or no budget.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> budget = Budget.create(f"{folder.name}/patients.budget", epsilon=3, delta=1e-6, population="patients of 2026")
+    >>> budget.add(epsilon=1, delta=1e-7, note="table of the yearly report")
+    >>> budget.show()["left"]
+    {'epsilon': 2.0, 'delta': 9e-07}
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._path = path
+        self._read()
+
+    @classmethod
+    def create(
+        cls,
+        path: str | PathLike[str],
+        *,
+        epsilon: float,
+        delta: float,
+        population: str,
+        adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
+        unit: str | None = None,
+        accounting: str | Accounting | None = None,
+    ) -> Self:
+        """Write a new budget file; nothing is ever overwritten.
+
+        Parameters
+        ----------
+        path
+            The file.
+        epsilon, delta
+            The guarantee for everything that is charged to it, together.
+        population
+            Who is protected, in words.
+        adjacency, unit
+            What one unit of privacy is, as in `synthesize`: all releases must have the same.
+        accounting
+            ``"zcdp"``, ``"gdp"``, or what the first release has.
+
+        Raises
+        ------
+        DataFileError
+            If the file exists or cannot be written.
+        ParameterError
+            If another argument is out of range.
+        """
+        check_budget(epsilon=epsilon, delta=delta)
+        if not population.strip():
+            raise ParameterError("population is empty; say in words whom the budget protects")
+        protected = PrivacyUnit(adjacency=Adjacency(adjacency), column=unit)
+        header = {
+            "format": FORMAT,
+            "population": population,
+            "epsilon": float(epsilon),
+            "delta": float(delta),
+            "adjacency": protected.adjacency.value,
+            "unit": unit,
+            "accounting": None if accounting is None else Accounting(accounting).value,
+            "when": _now(),
+            "software": f"synthdp {__version__}",
+        }
+        ChainedFile.create(path, header, what=WHAT)
+        return cls(path)
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return str(self._path)
+
+    @property
+    def head(self) -> str:
+        """Hash of all that is in it: who keeps it elsewhere will notice if lines are cut off; see `verify`."""
+        return self._read().hashes[-1]
+
+    def charge(self, ledger: PrivacyLedger, journal: Journal, *, schema: str, note: str = "") -> bool:
+        """Charge all that a run may spend, unless that was done before it was stopped; whether it is charged now.
+
+        Parameters
+        ----------
+        ledger
+            The budget of the run: all of it is charged, spent or not.
+        journal
+            The run's journal: by its identifier a run that is started again is known.
+        schema
+            Fingerprint of the schema.
+        note
+            For whoever reads the budget.
+
+        Raises
+        ------
+        BudgetExceededError
+            If too little is left.
+        PrivacyError
+            If the run has another unit of privacy, its kind of noise is not covered, or its journal is an old copy.
+        DataFileError
+            If the file cannot be read or written; nothing is charged then.
+        """
+        run = {
+            "kind": "run",
+            "run": journal.run,
+            "note": note,
+            "journal": journal.path,
+            "schema": schema,
+            "software": f"synthdp {__version__}",
+            "guarantee": {"epsilon": ledger.epsilon, "delta": ledger.delta},
+            "adjacency": ledger.unit.adjacency.value,
+            "max_rows_per_unit": ledger.unit.max_rows,
+        }
+        with self._open() as file:
+            entries = self._entries(file)
+            cost = self._cost_of(ledger, entries)
+            if journal.run in entries.runs:
+                self._check_again(entries, journal, cost)
+                return False
+            self._append(file, entries, cost, run)
+        return True
+
+    def end(self, journal: Journal) -> None:
+        """Note that a run has ended, and with which answers; once for each run."""
+        with self._open() as file:
+            entries = self._entries(file)
+            if journal.run in entries.runs and journal.run not in entries.ended:
+                file.append({"kind": "end", "run": journal.run, "journal_head": journal.head, "when": _now()})
+
+    def add(
+        self,
+        *,
+        note: str,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        rho: float | None = None,
+        mu: float | None = None,
+    ) -> None:
+        """Enter a release by another system, which must be for the budget's unit of privacy.
+
+        Parameters
+        ----------
+        note
+            What was released, by whom and when.
+        epsilon, rho, mu
+            One of them: (epsilon, delta)-DP, rho-zCDP or mu-Gaussian DP.
+        delta
+            At least 0; with rho or mu the probability that these do not hold.
+
+        Raises
+        ------
+        BudgetExceededError
+            If too little is left.
+        ParameterError
+            If not one of the three is given, one is out of range, or there is no note.
+        PrivacyError, DataFileError
+            As in `charge`.
+        """
+        if not note.strip():
+            raise ParameterError("note is empty; say what was released, by whom and when")
+        cost = _stated_cost(epsilon=epsilon, rho=rho, mu=mu, delta=delta)
+        with self._open() as file:
+            self._append(file, self._entries(file), cost, {"kind": "other", "note": note})
+
+    def verify(self, head: str | None = None) -> None:
+        """Walk through the whole file; ``head``, if it is given, must be the hash of one of its lines.
+
+        Raises
+        ------
+        DataFileError
+            If it is damaged, or the line of that hash is not there any more.
+        """
+        if head is not None and head.strip().lower() not in self._read().hashes:
+            raise DataFileError(f"budget {self.path!r}: no line has the hash {head}; lines were cut off or replaced")
+        self._read()
+
+    def show(self) -> dict[str, Any]:
+        """All that is in it, what is spent and what is left, as plain JSON values."""
+        return self._read().described()
+
+    def _open(self, *, is_writable: bool = True) -> ChainedFile:
+        return ChainedFile(self._path, what=WHAT, patience=PATIENCE, is_writable=is_writable)
+
+    def _read(self) -> Entries:
+        with self._open(is_writable=False) as file:
+            return self._entries(file)
+
+    def _entries(self, file: ChainedFile) -> Entries:
+        return Entries.of(file)
+
+    def _append(self, file: ChainedFile, entries: Entries, cost: Cost, entry: Mapping[str, Any]) -> None:
+        """Charge a cost, or raise and leave the file as it was."""
+        account: Account = entries.account
+        try:
+            terms = account.settled(cost)
+            account.check(cost, terms)
+        except (BudgetExceededError, PrivacyError) as error:
+            raise type(error)(f"budget {self.path!r}: {error}") from None
+        opened = {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
+        file.append({**entry, **cost_to_dict(cost), **opened, "when": _now()})
+
+    def _cost_of(self, ledger: PrivacyLedger, entries: Entries) -> Cost:
+        """What a run costs in the budget's unit of privacy."""
+        unit, own = ledger.unit, entries.unit
+        cost = Cost(accounting=ledger.accounting, rho=ledger.budget, delta=ledger.failure_delta)
+        if (unit.column, unit.adjacency) == (own.column, own.adjacency):
+            return cost
+        if unit.column == own.column and own.adjacency is Adjacency.REPLACE_ONE and cost.delta == 0:
+            # A record that is replaced goes and another comes: group privacy for two [BS16, Prop. 1.9; DRS19, Thm. 3].
+            return Cost(accounting=cost.accounting, rho=4 * cost.rho)
+        names = [f"{each.adjacency.value} of {each.column or 'records'}" for each in (own, unit)]
+        raise PrivacyError(
+            f"budget {self.path!r}: it protects by {names[0]} and the run by {names[1]}; such costs do not add up: "
+            "run with the unit and adjacency of the budget"
+        )
+
+    def _check_again(self, entries: Entries, journal: Journal, cost: Cost) -> None:
+        """Refuse a run that was charged before, but is not the same any more."""
+        if entries.runs[journal.run] != cost:
+            raise PrivacyError(
+                f"budget {self.path!r}: it was charged for the run of journal {journal.path!r} with another cost; "
+                "start anew with another journal"
+            )
+        if entries.ended.get(journal.run, journal.head) != journal.head:
+            raise PrivacyError(
+                f"budget {self.path!r}: the run of journal {journal.path!r} has ended with other answers, so this is "
+                "an older copy: restore the journal, or start anew with another"
+            )
+
+
+def _stated_cost(*, epsilon: float | None, rho: float | None, mu: float | None, delta: float) -> Cost:
+    """The cost of a release by another system."""
+    given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
+    if len(given) != 1:
+        raise ParameterError(f"epsilon, rho, mu: {' and '.join(given) or 'none'} given; give one of them")
+    own = exact_delta(delta)
+    try:
+        if epsilon is not None:
+            return Cost(accounting=None, epsilon=exact_rho(epsilon), delta=own)
+        if rho is not None:
+            return Cost(accounting=Accounting.ZCDP, rho=exact_rho(rho), delta=own)
+        return Cost(accounting=Accounting.GDP, rho=exact_rho(mu or 0) ** 2 / 2, delta=own)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("rho", given[0], 1)) from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,205 @@
+"""The journal of a run: what it released so far, so that a run that was killed goes on where it was."""
+
+import platform
+import secrets
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Mapping
+from importlib.metadata import version
+from os import PathLike
+from os.path import lexists
+from pathlib import Path
+from typing import Any, Self, final
+
+import numpy as np
+
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.privacy.events import Event
+from synthdp.privacy.queryable import Answer
+from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release.keeping.described import digest_of
+
+FORMAT = "synthdp journal 1"
+_WHAT = "journal"
+_INTEGERS = ("<i1", "<i2", "<i4", "<i8")
+
+
+@final
+class Journal:
+    """Every answer of one run, on the disk before anybody sees it; a `synthdp.privacy.queryable.Memory`.
+
+    Started again, the run asks the same questions, as its recipe is a function of the answers, and gets the answers
+    that it got before. It goes on with new questions, whose noise is drawn then: no randomness is kept anywhere.
+
+    Parameters
+    ----------
+    path
+        A journal of the same run, or the name of a new one.
+    settings
+        All that decides what a run asks, as plain JSON values.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be written, another run holds it, or it is damaged or no journal.
+    ParameterError
+        If it was written by a run with other settings; the message says which.
+    """
+
+    def __init__(self, path: str | PathLike[str], settings: Mapping[str, Any]) -> None:
+        self._path, self._settings = path, dict(settings)
+        self._n_recalled, self._n_made = 0, 0
+        self._is_new = not _exists(path)
+        if self._is_new:
+            header = {"format": FORMAT, "run": secrets.token_hex(16), "settings": self._settings, "made_by": _made_by()}
+            ChainedFile.create(path, header, what=_WHAT)
+        self._file = ChainedFile(path, what=_WHAT, patience=0)
+        try:
+            self._header = self._file.entry(0)
+            self._check_header()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def run(self) -> str:
+        """Identifier of the run: random, in hexadecimal."""
+        return str(self._header["run"])
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return str(self._path)
+
+    @property
+    def head(self) -> str:
+        """Hash of all that is in it."""
+        return self._file.head
+
+    @property
+    def n_made(self) -> int:
+        """How many answers were new: 0 of a run that was complete before."""
+        return self._n_made
+
+    def recalled(self, question: tuple[object, ...]) -> Answer | None:
+        """The next answer that is remembered, None if there is none.
+
+        Raises
+        ------
+        PrivacyError
+            If it is the answer to another question.
+        DataFileError
+            If it cannot be read.
+        """
+        if self._n_recalled + 1 >= len(self._file):
+            return None
+        entry = self._file.entry(self._n_recalled + 1)
+        if entry.get("question") != digest_of(question):
+            self._refuse_question(entry, question)
+        answer = self._answer(entry)
+        self._n_recalled += 1
+        return answer
+
+    def keep(self, question: tuple[object, ...], answer: Answer) -> None:
+        """Write an answer; when this returns, it is on the disk.
+
+        Raises `DataFileError` if it cannot be written.
+        """
+        smallest = next(kind for kind in _INTEGERS if np.array_equal(answer.numbers.astype(kind), answer.numbers))
+        self._file.append(
+            {
+                "asked": _words(question[0]),
+                "question": digest_of(question),
+                "kind": smallest,
+                "numbers": b64encode(answer.numbers.astype(smallest).tobytes()).decode(),
+                "texts": list(answer.texts),
+            }
+        )
+        self._n_recalled, self._n_made = self._n_recalled + 1, self._n_made + 1
+
+    def finish(self) -> None:
+        """Check that the run asked for all that is remembered: else it would have released more than it says.
+
+        Raises `PrivacyError` if not.
+        """
+        if (left := len(self._file) - 1 - self._n_recalled) > 0:
+            raise PrivacyError(
+                f"journal {self.path!r}: it holds {left} answers more than the run asked for; {self._way_out}"
+            )
+
+    def discard_if_new(self) -> None:
+        """Remove the file if it was not there before: its run does not begin."""
+        if self._is_new and self._n_made == 0:
+            self.close()
+            Path(self._path).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let others have the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_header(self) -> None:
+        settings = self._header.get("settings")
+        if self._header.get("format") != FORMAT or not isinstance(settings, dict) or "run" not in self._header:
+            self._file.refuse("it is no journal of this version of synthdp; give another name")
+        names = [*self._settings, *(name for name in settings if name not in self._settings)]
+        differing = [name for name in names if settings.get(name) != self._settings.get(name)]
+        if differing:
+            found = ", ".join(_difference(name, settings.get(name), self._settings.get(name)) for name in differing)
+            raise ParameterError(
+                f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, "
+                "or name another journal"
+            )
+
+    def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
+        asked, before = _words(question[0]), str(entry.get("asked"))
+        asked = f"{asked} in another way" if asked == before else f"{asked} where it asked for {before}"
+        raise PrivacyError(f"journal {self.path!r}: the run asks for {asked}; {self._way_out}")
+
+    @property
+    def _way_out(self) -> str:
+        """What to do about a run that takes another course, which is nothing but another rounding somewhere."""
+        before, now = self._header.get("made_by"), _made_by()
+        said = f" (it was written by {before}, this is {now})" if before != now else ""
+        return f"use the same files, number of threads, machine and software{said}, or start anew with another journal"
+
+    def _answer(self, entry: Mapping[str, Any]) -> Answer:
+        try:
+            if entry["kind"] not in _INTEGERS or not all(isinstance(text, str) for text in entry["texts"]):
+                raise ValueError("not an answer that was kept here")
+            numbers = np.frombuffer(b64decode(entry["numbers"], validate=True), dtype=entry["kind"])
+            return Answer(numbers.astype(np.int64), tuple(entry["texts"]))
+        except (KeyError, TypeError, ValueError, Base64Error):
+            self._file.refuse(f"line {self._n_recalled + 2} is no answer; give a file that synthdp wrote")
+
+
+def _exists(name: str | PathLike[str]) -> bool:
+    try:
+        return lexists(name)
+    except ValueError:  # a NUL character; creating it says so
+        return False
+
+
+def _made_by() -> str:
+    """What may round differently elsewhere."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "networkx"))
+    return f"Python {platform.python_version()}, {libraries} on {platform.machine()}"
+
+
+def _words(event: object) -> str:
+    """What an event is, for people."""
+    facts = event.to_dict() if isinstance(event, Event) else {}
+    about = facts.get("columns", facts.get("column", facts.get("score", "")))
+    return f"{facts.get('event')} of {', '.join(map(str, about)) if isinstance(about, list) else about}"
+
+
+def _difference(name: str, before: object, now: object) -> str:
+    """One setting that differs; of those that are hashes only the name is worth reading."""
+    if any(isinstance(value, str) and len(value) == 64 for value in (before, now)):
+        return f"another {name}"
+    return f"{name} {before} (now {now})"

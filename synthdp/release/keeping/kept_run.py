@@ -1,0 +1,88 @@
+"""A run whose answers are kept in a journal, and whose cost is charged to the budget of a population."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from logging import INFO
+from os import PathLike
+from typing import Any, final
+
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.journal import Journal
+from synthdp.reporting import log
+
+
+@final
+class KeptRun:
+    """What is kept of one run: nothing, a journal, or a journal and a charge.
+
+    Parameters
+    ----------
+    journal
+        Where its answers are.
+    budget
+        What it was charged to.
+    """
+
+    def __init__(self, journal: Journal | None = None, budget: Budget | None = None) -> None:
+        self._journal, self._budget = journal, budget
+
+    @property
+    def journal(self) -> Journal | None:
+        """The memory of the run, if it has one."""
+        return self._journal
+
+    def end(self) -> None:
+        """All questions were asked: check that the journal agrees, and note it in the budget."""
+        if self._journal is not None:
+            self._journal.finish()
+            if self._budget is not None:
+                self._budget.end(self._journal)
+
+
+@contextmanager
+def kept_run(
+    journal: str | PathLike[str] | None,
+    budget: Budget | str | PathLike[str] | None,
+    *,
+    note: str,
+    ledger: PrivacyLedger,
+    settings: Mapping[str, Any],
+) -> Iterator[KeptRun]:
+    """Open the journal of a run, and charge its whole budget unless that was done before it was stopped.
+
+    Parameters
+    ----------
+    journal, budget, note
+        As in `synthesize`.
+    ledger
+        The budget of the run.
+    settings
+        All that decides what it asks, as plain JSON values; ``schema`` is the schema's fingerprint.
+
+    Raises
+    ------
+    ParameterError
+        If there is a budget but no journal: a run that failed would have to pay again.
+    DataFileError, ParameterError, PrivacyError
+        As `Journal` and `Budget.charge`.
+    """
+    if journal is None:
+        if budget is not None:
+            raise ParameterError(
+                "budget is given without journal; give the name of a file, for instance journal='run.journal', so "
+                "that a run that fails goes on without paying again"
+            )
+        yield KeptRun()
+        return
+    opened = None if budget is None else budget if isinstance(budget, Budget) else Budget(budget)
+    with Journal(journal, settings) as kept:
+        if opened is not None:
+            try:
+                is_new = opened.charge(ledger, kept, schema=str(settings["schema"]), note=note)
+            except PrivacyError:  # refused for good, so that a new journal would only be in the way
+                kept.discard_if_new()
+                raise
+            log(INFO, "budget %s: %s", opened.path, "charged" if is_new else "was charged for this run before")
+        yield KeptRun(kept, opened)

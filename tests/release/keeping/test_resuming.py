@@ -1,0 +1,270 @@
+"""Stopped after any answer and started again, every recipe goes on: same answers, one charge, fresh noise."""
+
+import json
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import synthdp
+from synthdp.errors import DataFileError, ParameterError, PrivacyError
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.journal import Journal
+from synthdp.release.registry import MECHANISMS
+from synthdp.release.release import Release
+from synthdp.table.records import held_table
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
+
+FIELDS = [
+    {"name": name, "type": "string", "constraints": {"enum": list("abc")[:n], "required": True}}
+    for name, n in (("u", 2), ("v", 3), ("w", 2))
+]
+SCHEMA = {"fields": FIELDS}
+KINDS = {"u": "categorical", "v": "categorical", "w": "categorical", "x": "number", "d": "date"}
+RUN = {"epsilon": 1.0, "delta": 1e-6, "engine": "graphical-model"}
+
+
+class StopError(BaseException):
+    """A process that is killed runs no handler; this comes as near to it as an exception can."""
+
+
+def frame(n_rows=200):
+    generator = np.random.default_rng(5)
+    codes = {name: generator.integers(0, n, n_rows) for name, n in (("u", 2), ("v", 3), ("w", 2))}
+    table = pd.DataFrame({name: np.array(list("abc"))[column] for name, column in codes.items()})
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(n_rows) % 365, unit="D")
+    return table.assign(x=np.arange(n_rows) / 7, d=days.strftime("%Y-%m-%d"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "journal"
+
+
+def stops(run, n_answers):
+    """Stop a run after so many new answers were kept, before anybody sees the last; whether it asks for as many."""
+    keep, made = Journal.keep, []
+
+    def stopping(self, question, answer):
+        keep(self, question, answer)
+        made.append(question)
+        if len(made) == n_answers:
+            raise StopError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "keep", stopping)
+        with suppress(StopError):
+            run()
+            return False
+    return True
+
+
+def lines(path):
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def answers(path):
+    """All but the hash and the header."""
+    return [json.loads(line)["entry"] for line in lines(path)[1:]]
+
+
+@pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
+def test_every_recipe_goes_on_after_any_answer(mechanism, path, monkeypatch):
+    def run():
+        return synthdp.synthesize(frame()[["u", "v", "w"]], SCHEMA, mechanism=mechanism, journal=path, **RUN)
+
+    for n_answers in (1, 3):  # those of earlier stops not counted
+        if not stops(run, n_answers):
+            break
+        before = lines(path)
+    whole = run()
+    assert lines(path)[: len(before)] == before, "nothing that was there has changed"
+    assert len(whole.certificate["events"]) == len(answers(path)), "each answer is paid for, once"
+    monkeypatch.setattr(CodedSource, "counts_of", None)
+    again = run()
+    assert again.certificate == whole.certificate
+    assert again.sample(50, seed=1).equals(whole.sample(50, seed=1))
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
+    people = frame(300)
+    persons = {"unit": unit, "max_rows_per_unit": 2} if unit else {}
+    if unit:
+        people = people.assign(person=(np.arange(300) // 2).astype(str))
+
+    def run():
+        return synthdp.synthesize(people, kinds=KINDS, mechanism="independent", journal=path, **RUN, **persons)
+
+    for n_answers in (2, 4):
+        assert stops(run, n_answers)
+    before = lines(path)
+    whole = run()
+    assert lines(path)[: len(before)] == before
+    assert [entry["asked"] for entry in answers(path)][:2] == ["partition selection of u", "partition selection of v"]
+    assert len(whole.certificate["events"]) == len(answers(path))
+    monkeypatch.setattr(CodedSource, "counts_of", None)
+    monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: "no source"))
+    again = run()
+    assert again.schema.to_dict() == whole.schema.to_dict()
+    assert again.certificate == whole.certificate
+
+
+def test_what_is_new_after_a_resumption_differs_from_resumption_to_resumption(path):
+    def run():
+        synthdp.synthesize(
+            frame()[["u", "v", "w"]], SCHEMA, mechanism="gaussian", workload="2-way", journal=path, **RUN
+        )
+
+    assert stops(run, 1)
+    kept, found = path.read_bytes(), []
+    for _ in range(2):
+        path.write_bytes(kept)
+        run()
+        found.append([entry["numbers"] for entry in answers(path)])
+    assert found[0][0] == found[1][0]
+    assert found[0][1:] != found[1][1:]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": 1.1},
+        {"delta": 1e-7},
+        {"mechanism": "independent"},
+        {"engine": "gum"},
+        {"workload": "1-way"},
+        {"target": "u"},
+        {"adjacency": "replace-one"},
+        {"accounting": "zcdp"},
+        {"domain_share": 0.3},
+        {"schema": {"fields": FIELDS[::-1]}},
+        {"schema": {"fields": [*FIELDS[:2], FIELDS[2] | {"synthdp": {"derive": ["levels"]}, "constraints": {}}]}},
+    ],
+    ids="-".join,
+)
+def test_a_run_that_is_another_is_refused_before_anything_is_read(path, change, monkeypatch):
+    first = {"schema": SCHEMA, "mechanism": "gaussian", "accounting": "gdp"} | RUN
+    people = frame()[["u", "v", "w"]]
+    synthdp.synthesize(people, journal=path, **first)
+    monkeypatch.setattr(held_table.HeldTableReader, "add", None)
+    changed = first | change
+    if "fields" in change.get("schema", {}) and change["schema"]["fields"][0] == FIELDS[2]:
+        people = people[["w", "v", "u"]]
+    (name,) = change
+    with pytest.raises(ParameterError, match=f"of another run: .*{name}"):
+        synthdp.synthesize(people, journal=path, **changed)
+
+
+def test_noise_that_is_not_private_makes_another_run(path):
+    from oracles.privacy import Seeded
+
+    schema = OpenSchema.of(Schema.from_dict(SCHEMA))
+    settings = RUN | {"mechanism": "independent", "adjacency": "add-remove", "schema": schema}
+    with Release(randomness=Seeded(1), **settings).kept(path):
+        pass
+    with pytest.raises(ParameterError, match="randomness"), Release(**settings).kept(path):
+        pass
+
+
+def test_a_run_that_asks_for_less_than_its_journal_holds_is_refused(path):
+    run = {"schema": SCHEMA, "mechanism": "independent", "journal": path} | RUN
+    synthdp.synthesize(frame()[["u", "v", "w"]], **run)
+    with Journal(path, answers_settings(path)) as journal:
+        while journal._n_recalled + 1 < len(journal._file):
+            journal._n_recalled += 1
+        journal._file.append(journal._file.entry(1))
+    with pytest.raises(PrivacyError, match="holds 1 answers more"):
+        synthdp.synthesize(frame()[["u", "v", "w"]], **run)
+
+
+def answers_settings(path):
+    return json.loads(lines(path)[0])["entry"]["settings"]
+
+
+# --- with a budget ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def budget(tmp_path):
+    return Budget.create(tmp_path / "budget", epsilon=1.0, delta=1e-6, population="people")
+
+
+def charged(budget, path, **options):
+    run = {"schema": SCHEMA, "mechanism": "independent", "journal": path, "budget": budget} | RUN | options
+    return synthdp.synthesize(frame()[["u", "v", "w"]], **run)
+
+
+def kinds(budget):
+    return [entry["kind"] for entry in budget.show()["entries"]]
+
+
+def test_a_run_is_charged_once_however_often_it_is_stopped(budget, path):
+    for _ in range(2):
+        assert stops(lambda: charged(budget, path), 1)
+        assert kinds(budget) == ["run"]
+        assert len(budget.show()["unfinished_runs"]) == 1
+    charged(budget, path, budget_note="not read any more")
+    assert kinds(budget) == ["run", "end"]
+    assert budget.show()["unfinished_runs"] == []
+    charged(budget.path, path)
+    assert kinds(budget) == ["run", "end"]
+    with pytest.raises(PrivacyError, match=r"costs rho .* but only 0 is left"):
+        charged(budget, path.with_name("another"))
+    assert not path.with_name("another").exists()
+
+
+def test_it_is_charged_before_a_row_is_read_and_not_if_the_file_fails(budget, path, monkeypatch):
+    monkeypatch.setattr(held_table.HeldTableReader, "add", reading(budget))
+    with pytest.raises(StopError):
+        charged(budget, path)
+    monkeypatch.undo()
+    charged(budget, path)
+    assert kinds(budget) == ["run", "end"]
+
+
+def reading(budget):
+    def add(_self, _frame):
+        assert kinds(budget) == ["run"]
+        raise StopError
+
+    return add
+
+
+def test_a_charge_that_fails_on_the_disk_reads_nothing(budget, path, monkeypatch):
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    Journal(path, {}).close()
+    path.unlink()
+    monkeypatch.setattr(held_table.HeldTableReader, "add", None)
+    append = Budget._append
+
+    def failing(*arguments):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("os.fsync", full)
+            append(*arguments)
+
+    monkeypatch.setattr(Budget, "_append", failing)
+    with pytest.raises(DataFileError, match=r"budget .* it cannot be written: no space"):
+        charged(budget, path)
+    assert kinds(budget) == []
+    monkeypatch.undo()
+    charged(budget, path)
+
+
+def test_an_older_copy_of_a_journal_whose_run_has_ended_is_refused(budget, path):
+    assert stops(lambda: charged(budget, path), 1)
+    older = path.read_bytes()
+    charged(budget, path)
+    path.write_bytes(older)
+    with pytest.raises(PrivacyError, match="has ended with other answers, so this is an older copy"):
+        charged(budget, path)
+
+
+def test_a_budget_needs_a_journal(budget):
+    with pytest.raises(ParameterError, match="budget is given without journal"):
+        charged(budget, None)
