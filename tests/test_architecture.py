@@ -39,6 +39,7 @@ THIRD_PARTY = {
     "release": {"numpy", "scipy", "pandas", "networkx"},
     "evaluation": {"numpy", "pandas", "scipy"},
     "explain": {"numpy", "pandas"},
+    "audit": {"numpy", "pandas", "scipy"},
     "cli": {"pandas"},
 }
 KERNEL = "privacy/*.py and privacy/noise"

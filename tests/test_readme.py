@@ -20,12 +20,14 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 FRAMES = ROOT / "docs/frames.md"
 INFERENCE = ROOT / "docs/inference.md"
+AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
+COMMANDS += ("audit",)
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
 needs_sample = pytest.mark.skipif(not (ROOT / "data").is_dir(), reason="the sample is not there")
@@ -129,7 +131,7 @@ def test_python_examples_run(block, newcomer, capsys):
 @pytest.mark.usefixtures("newcomer")
 @pytest.mark.parametrize(
     "block",
-    blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, FRAMES, CERTIFICATE, INFERENCE)]),
+    blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, AUDIT, FRAMES, CERTIFICATE, INFERENCE)]),
 )
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
@@ -152,6 +154,14 @@ def test_another_accountant_finds_the_epsilon_of_a_certificate(block, tmp_path, 
 def test_what_a_curator_may_say_is_shown_whole(block, tmp_path):
     (tmp_path / "about.yaml").write_text(block, encoding="utf-8")
     assert set(read_about(tmp_path / "about.yaml")) == set(KEYS)
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[AUDIT]))
+def test_the_check_finds_what_its_page_says(block, capsys):
+    exec(compile(block, AUDIT.name, "exec"), {"__name__": "newcomer"})
+    assert "looked for '_source' in a private object" in capsys.readouterr().out
+    assert len([line for line in block.splitlines() if line]) < 15
 
 
 @needs_pages

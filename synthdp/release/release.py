@@ -47,6 +47,7 @@ from synthdp.release.stating.certificate import (
 )
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
+from synthdp.release.witness import Witness
 from synthdp.reporting import Report, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
@@ -166,6 +167,7 @@ class Release:
         *,
         report: Report = silent,
         rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
+        witness: Witness | None = None,
     ) -> Synthesis:
         """Spend the budget on one table: first on what its schema leaves open, then on marginals.
 
@@ -176,6 +178,8 @@ class Release:
             declares, wherever they come from.
         report, rescue
             As in `synthesize`.
+        witness
+            Sees each question and its answer; for audits.
 
         Raises
         ------
@@ -189,9 +193,10 @@ class Release:
         schema: Schema | None = None
         table: PrivateTable | None = None
         try:
-            schema = self._learnt(source, report)
+            schema = self._learnt(source, report, witness)
             counts = CodedSource(source.encode(schema)) if isinstance(source, HeldTable) else source
             table = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
+            table = table if witness is None else witness.table(table, schema)
             self._workload = Workload.parse(schema.domain, self._described, target=self._target)
             model = self._mechanism.release(
                 table, workload=self._workload, engine=self._engine, constraints=schema.constraints, report=report
@@ -221,13 +226,14 @@ class Release:
         if source.domain != self._schema.largest_domain:
             raise ParameterError("source: its domain is not that of the schema; count the columns that the schema has")
 
-    def _learnt(self, source: CountSource | HeldTable, report: Report) -> Schema:
+    def _learnt(self, source: CountSource | HeldTable, report: Report, witness: Witness | None) -> Schema:
         """The schema with its open columns closed, for a share of the budget."""
         schema = self._schema
         if not isinstance(source, HeldTable) or not schema.is_open:
             return schema.closed({})
         model_rho = self._ledger.budget - self._domain_rho
         values = PrivateValues(source.source, self._ledger, randomness=self._randomness, memory=self._kept.journal)
+        values = values if witness is None else witness.values(values)
         learning = learn_columns(
             schema,
             values,

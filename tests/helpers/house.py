@@ -27,6 +27,7 @@ ROOMS = {
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
     "explain": (("",), ("planning", "pages")),
+    "audit": (("asking",), ("",)),
     "cli": (("arguments",), ("",), ("commands",)),
     "inference": (
         ("",), ("trees", "products"), ("regions",), ("optimisers",), ("graphical",), ("rows",), ("models",),

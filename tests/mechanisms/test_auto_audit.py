@@ -1,30 +1,27 @@
 """Audit of the recipe `auto` where levels are merged: a neighbour told the same answers is asked the same questions.
 
 Composition of adaptive questions needs two things: that a run depends on the records through its noisy answers
-alone, and that the exact answers to each question differ by no more than its event says. So one run is replayed
-on a neighbouring table with the answers of the first.
+alone, and that the exact answers to each question differ by no more than its event says. The tables of
+`tests/audit` are too small for looks at several resolutions; these are not.
 """
 
-from fractions import Fraction
+from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
-from helpers.private_tables import private_table
-from synthdp.mechanisms.auto import Auto
 
-from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
+from synthdp.audit.asking.neighbours import Neighbours
+from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.measurement import Coarsening
-from synthdp.privacy import private_table as kernel
-from synthdp.privacy.accounting import Accounting
-from synthdp.privacy.events import MarginalEvent, ScoresEvent
+from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.unit import Adjacency
-from synthdp.reporting import silent
+from synthdp.release.release import Release
 from synthdp.selection.planning import survey
-from synthdp.workload import Workload
 
 SHAPE = (2, 5, 20, 40)
+NAMES = ("x0", "x1", "x2", "x3")
 N_ROWS = 3000
-EVERY = [(adjacency, accounting) for adjacency in Adjacency for accounting in Accounting]
 
 
 def dependent():
@@ -32,66 +29,39 @@ def dependent():
     generator = np.random.default_rng(0)
     hidden = np.clip(generator.random(N_ROWS)[:, None] + generator.normal(0, 0.1, (N_ROWS, len(SHAPE))), 0, 0.999)
     skewed = hidden ** np.arange(1, 1 + len(SHAPE)) * SHAPE
-    return tuple(skewed.astype(np.int64).T)
+    return pd.DataFrame(skewed.astype(int).astype(str), columns=NAMES, dtype=object)
 
 
-def neighbour(columns, adjacency):
+@cache
+def neighbours(adjacency):
     """A record of rare levels added, or put in place of the last one."""
-    kept = N_ROWS if adjacency is Adjacency.ADD_REMOVE else N_ROWS - 1
-    return tuple(np.append(column[:kept], size - 1) for column, size in zip(columns, SHAPE, strict=True))
+    one = dependent()
+    kept = one if adjacency is Adjacency.ADD_REMOVE else one[:-1]
+    rare = pd.DataFrame([[str(size - 1) for size in SHAPE]], columns=NAMES, dtype=object)
+    constraints = [{"enum": list(map(str, range(size))), "required": True} for size in SHAPE]
+    fields = [{"name": n, "type": "string", "constraints": c} for n, c in zip(NAMES, constraints, strict=True)]
+    other = pd.concat([kept, rare], ignore_index=True)
+    return Neighbours(name=adjacency.value, schema={"fields": fields}, one=one, other=other, adjacency=adjacency)
 
 
-def run(columns, adjacency, accounting, answers=None):
-    """The table after a run, and for each event the exact and the noisy numbers; noisy ones may be told beforehand."""
-    told, exact, noisy = iter(answers or ()), [], []
-    draw = kernel.add_noise
-
-    def answered(counts, noise):
-        exact.append(counts)
-        noisy.append(next(told) if answers else draw(counts, noise))
-        return noisy[-1]
-
-    table = private_table(SHAPE, N_ROWS, rows=columns, adjacency=adjacency, accounting=accounting)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "add_noise", answered)
-        workload = Workload.default(table.domain)
-        Auto().release(table, workload=workload, engine=LayeredConsistencyEstimator(), report=silent)
-    return table, exact, noisy
+def found_in(adjacency):
+    """What is wrong with runs by either accounting."""
+    engine = "layered-consistency"
+    return check_mechanism("auto", neighbours=[neighbours(adjacency)], epsilons=[1.0], engine=engine)
 
 
-def violations(adjacency, accounting):
-    """What a run on a neighbouring table contradicts, by name."""
-    columns = dependent()
-    table, exact, noisy = run(columns, adjacency, accounting)
-    again, exact_again, _ = run(neighbour(columns, adjacency), adjacency, accounting, answers=noisy)
-    if table.ledger.events != again.ledger.events or questions(table) != questions(again):
-        yield "the questions depend on the records"
-    for event, one, two in zip(table.ledger.events, exact, exact_again, strict=False):
-        squared = event.sensitivity_squared if isinstance(event, MarginalEvent) else one.size * event.sensitivity**2
-        if one.shape == two.shape and np.square(one - two).sum() > squared:
-            yield "an answer moves further than declared"
-        if event.rho != Fraction(squared) / (2 * event.sigma_squared):
-            yield "the cost is wrong"
-    if table.ledger.remaining or sum(event.rho for event in table.ledger.events) != table.ledger.budget:
-        yield "the budget is not spent exactly"
-
-
-def questions(table):
-    """What was measured, and which levels were merged."""
-    merged = [{name: found.tolist() for name, found in m.groups.items()} for m in table.released]
-    return [m.clique for m in table.released], merged
-
-
-@pytest.mark.parametrize(("adjacency", "accounting"), EVERY)
-def test_a_neighbour_told_the_same_is_asked_the_same_and_answers_as_declared(adjacency, accounting):
-    assert set(violations(adjacency, accounting)) == set()
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_a_neighbour_told_the_same_is_asked_the_same_and_answers_as_declared(adjacency):
+    assert found_in(adjacency) == []
 
 
 def test_the_audit_covers_looks_and_measurements_at_several_resolutions():
-    table, _, _ = run(dependent(), Adjacency.ADD_REMOVE, Accounting.GDP)
-    numbers = {int(found.max()) + 1 for m in table.released for found in m.groups.values()}
+    pair = neighbours(Adjacency.ADD_REMOVE)
+    run = Release(schema=pair.open_schema, epsilon=1, delta=1e-2, mechanism="auto", adjacency="add-remove")
+    synthesis = run.of(pair.truths[0].rows)
+    numbers = {int(found.max()) + 1 for m in synthesis.measurements for found in m.groups.values()}
     assert len(numbers) > 1
-    assert sum(isinstance(event, ScoresEvent) for event in table.ledger.events) > 2
+    assert sum(isinstance(event, ScoresEvent) for event in run.ledger.events) > 2
 
 
 def merge_by_the_records(monkeypatch):
@@ -117,10 +87,10 @@ def count_merged_levels_twice(monkeypatch):
 @pytest.mark.parametrize(
     ("mutate", "violation"),
     [
-        (merge_by_the_records, "the questions depend on the records"),
-        (count_merged_levels_twice, "an answer moves further than declared"),
+        (merge_by_the_records, "depends on the records"),
+        (count_merged_levels_twice, "its exact numbers move by"),
     ],
 )
 def test_the_audit_finds_the_mutant(mutate, violation, monkeypatch):
     mutate(monkeypatch)
-    assert violation in set(violations(Adjacency.ADD_REMOVE, Accounting.GDP))
+    assert any(violation in text for text in found_in(Adjacency.ADD_REMOVE))

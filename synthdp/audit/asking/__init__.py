@@ -1,0 +1,1 @@
+"""What is asked of the privacy kernel, on two neighbouring tables that the audit made itself."""

@@ -1,0 +1,187 @@
+"""Questions to private values: histograms, frequent values and trees."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.special import log_ndtr, ndtr
+
+from synthdp.audit.asking.questions import CountsQuestion, FloatArray, IntArray, Question, gaussian_log_ratio
+from synthdp.grid import Grid
+from synthdp.privacy.events import Event, exact_rho
+from synthdp.privacy.noise.gaussian import add_noise, gaussian_noise
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram, ValueSource
+from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
+from synthdp.privacy.values.value_events import PartitionEvent
+
+CERTAIN = 50.0
+"""Log ratio of what only one of the tables can have said; beyond any that noise gives."""
+
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Histogram(CountsQuestion[ValueSource]):
+    """Counts of public cells: `PrivateValues.histogram`."""
+
+    grid: Grid
+    starts: IntArray
+    rho: Fraction | float
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Everything that was asked."""
+        return "histogram", self.grid, tuple(np.asarray(self.starts).tolist()), exact_rho(self.rho)
+
+    def ask(self, kernel: Any) -> Any:
+        """The kernel's answer."""
+        return kernel.histogram(self.grid, self.starts, rho=self.rho)
+
+    def exact(self, source: ValueSource) -> IntArray:
+        """The cells."""
+        return source.histogram(self.grid, np.asarray(self.starts, dtype=np.int64))
+
+    def numbers(self, answer: NoisyHistogram) -> FloatArray:
+        """The noisy cells."""
+        ends = [answer.missing, answer.below] if answer.starts.size else [answer.missing]
+        return np.array([*ends, *answer.counts])
+
+
+class Values(NamedTuple):
+    """All values that occur, with their counts, and how many are missing."""
+
+    counts: Mapping[str | int, int]
+    missing: int
+
+    @classmethod
+    def of(cls, source: ValueSource, grid: Grid) -> "Values":
+        """The values of one column."""
+        values, counts = source.frequencies(grid)
+        plain = [value if isinstance(value, str) else int(value) for value in values]
+        return cls(dict(zip(plain, counts.tolist(), strict=True)), int(source.histogram(grid, _NOTHING)[0]))
+
+    def moved(self, other: "Values", *, power: int) -> int:
+        """Sum of the powers of the differences of all counts, those of missing values among them."""
+        found = [self.missing - other.missing]
+        found += [self.counts.get(v, 0) - other.counts.get(v, 0) for v in {*self.counts, *other.counts}]
+        return sum(abs(difference) ** power for difference in found)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Frequent(Question[ValueSource]):
+    """Values that many share: `PrivateValues.frequent`."""
+
+    grid: Grid
+    rho: Fraction | float
+    delta: Fraction | float
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Everything that was asked."""
+        return "frequent", self.grid, exact_rho(self.rho), Fraction(self.delta)
+
+    def ask(self, kernel: Any) -> Any:
+        """The kernel's answer."""
+        return kernel.frequent(self.grid, rho=self.rho, delta=self.delta)
+
+    def exact(self, source: ValueSource) -> Values:
+        """All values and their counts."""
+        return Values.of(source, self.grid)
+
+    def plain(self, answer: FrequentValues[str | int]) -> object:
+        """Released values with their noisy counts."""
+        return dict(answer.counts), answer.missing
+
+    def expected(self, event: PartitionEvent, exact: Values, bits: Randomness) -> object:
+        """The values that pass the event's threshold with noise of its scale."""
+        counts = np.array([exact.missing, *exact.counts.values()], dtype=np.int64)
+        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=counts.size, randomness=bits)
+        missing, *noisy = add_noise(counts, noise).astype(np.float64).tolist()
+        found = zip(exact.counts, noisy, strict=True)
+        return {value: count for value, count in found if count >= event.threshold}, missing
+
+    def excess(self, event: PartitionEvent, one: Values, other: Values) -> Iterator[str]:
+        """A distance beyond the declared one, or a threshold too low for values of one unit alone."""
+        if (moved := one.moved(other, power=2)) > event.sensitivity_squared:
+            yield f"its exact numbers move by {moved} (squared L2), {event.sensitivity_squared} declared"
+        alone = [max(table.counts[v] for v in table.counts if v not in known.counts) for table, known in
+                 ((one, other), (other, one)) if table.counts.keys() - known.counts.keys()]  # fmt: skip
+        sigma = float(event.sigma_squared) ** 0.5
+        passes = max((float(ndtr(-(event.threshold - 0.5 - count) / sigma)) for count in alone), default=0.0)
+        if passes > float(event.delta) * (1 + 1e-9):
+            yield f"a value of one unit passes with probability {passes:.3g}, {float(event.delta):.3g} declared"
+
+    def log_ratio(self, event: Event | None, answer: FrequentValues[str | int], one: Values, other: Values) -> float:
+        """By the Gaussian density of what was released, and the tail of what was not."""
+        if not isinstance(event, PartitionEvent):
+            return 0.0
+        variance, limit = float(event.sigma_squared), event.threshold - 0.5
+        found = (answer.missing - one.missing) ** 2 - (answer.missing - other.missing) ** 2
+        total = found / (2 * variance)
+        for value in {*one.counts, *other.counts}:
+            left, right = one.counts.get(value, 0), other.counts.get(value, 0)
+            if value not in answer.counts:
+                tails = [log_ndtr((limit - count) / variance**0.5) if count else 0.0 for count in (left, right)]
+                total += float(tails[1] - tails[0])
+            elif left and right:
+                pair = np.array([left]), np.array([right])
+                total += gaussian_log_ratio(np.array([answer.counts[value]]), *pair, variance)
+            else:
+                total += CERTAIN if right else -CERTAIN
+        return total
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SplitTree(Question[ValueSource]):
+    """Cells that are narrow where records are dense: `PrivateValues.split_tree`."""
+
+    grid: Grid
+    first: int
+    stop: int
+    rho: Fraction | float
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Everything that was asked."""
+        return "tree", self.grid, self.first, self.stop, exact_rho(self.rho)
+
+    def ask(self, kernel: Any) -> Any:
+        """The kernel's answer."""
+        return kernel.split_tree(self.grid, self.first, self.stop, rho=self.rho)
+
+    def exact(self, source: ValueSource) -> Values:
+        """All grid points that occur, and their counts."""
+        return Values.of(source, self.grid)
+
+    def plain(self, answer: IntArray) -> object:
+        """Where the cells begin and end."""
+        return answer.tolist()
+
+    def expected(self, event: PrivTreeEvent, exact: Values, bits: Randomness) -> object:
+        """The cells of the event's scale and decay."""
+        points = np.clip(np.array(list(exact.counts), dtype=np.int64), self.first, self.stop - 1)
+        below = np.concatenate([[0], np.cumsum(list(exact.counts.values()), dtype=np.int64)])
+        starts, end = split_tree(
+            lambda limits: below[np.searchsorted(points, limits)],
+            self.first,
+            self.stop,
+            scale=event.scale,
+            decay=event.decay,
+            randomness=bits,
+        )
+        return [*starts.tolist(), end]
+
+    def excess(self, event: PrivTreeEvent, one: Values, other: Values) -> Iterator[str]:
+        """More records that come or go than declared."""
+        if (moved := one.moved(other, power=1)) > event.sensitivity:
+            yield f"{moved} records come or go, {event.sensitivity} declared"
+
+    def log_ratio(self, event: Event | None, answer: Any, one: Any, other: Any) -> float:  # noqa: ARG002
+        """0: what a tree tells is left to the other statistics of an attack."""
+        return 0.0

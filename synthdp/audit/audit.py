@@ -1,0 +1,215 @@
+"""The audit of a recipe by the worst-case game: what its runs prove, beside what is claimed."""
+
+from dataclasses import asdict, dataclass
+from math import sqrt
+from time import monotonic
+from typing import Any, final
+
+import numpy as np
+
+from synthdp.audit.attack import Guess, best_guesses, n_learnt_of
+from synthdp.audit.bounds import N_LIMITS, FloatArray, best_limits, equivalent_mu
+from synthdp.audit.game import STATISTICS, Game
+from synthdp.derivation.budgets import is_gaussian
+from synthdp.errors import ParameterError
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.release.registry import as_mechanism
+from synthdp.reporting import Report, silent
+
+MIN_RUNS = 40
+"""With fewer on each table nothing is proven of any budget."""
+
+MAX_RUNS = 10**7
+"""More are a slip of the finger: they take days."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What one number of the guarantee claims, and what the game proved of it.
+
+    Parameters
+    ----------
+    claim
+        The guarantee; of mu, that of Gaussian noise which spends the whole budget.
+    is_claimed
+        Whether more would contradict the guarantee: mu is one only where all noise is Gaussian.
+    lower, point
+        The lower bound, and the same without limits of confidence.
+    best
+        The bound that so many runs prove on average of Gaussian noise which spends the whole budget.
+    half_noise
+        The bound that so many runs prove on average of noise of half that scale.
+    statistic
+        What the guess looked at.
+    """
+
+    claim: float
+    is_claimed: bool
+    lower: float
+    point: float
+    best: float
+    half_noise: float
+    statistic: str
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the claim holds as far as the runs tell."""
+        return not self.is_claimed or self.lower <= self.claim
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """What an audit found; both bounds hold together with the confidence.
+
+    Parameters
+    ----------
+    mechanism, tables, accounting, epsilon, delta
+        What was audited, and the guarantee.
+    mu, epsilon_bound
+        The verdicts.
+    equivalent_mu
+        The mu of Gaussian noise that is just (epsilon, delta)-DP.
+    n_runs, n_counted
+        Runs on each table, and those of them that the bounds were counted on.
+    confidence
+        Probability that both bounds are right.
+    seconds
+        How long it took.
+    """
+
+    mechanism: str
+    tables: str
+    accounting: str
+    epsilon: float
+    delta: float
+    mu: Verdict
+    epsilon_bound: Verdict
+    equivalent_mu: float
+    n_runs: int
+    n_counted: int
+    confidence: float
+    seconds: float
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the guarantee holds as far as the runs tell."""
+        return self.mu.is_kept and self.epsilon_bound.is_kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON values."""
+        return {"guarantee_kept": self.is_kept} | asdict(self)
+
+
+@final
+class Audit:
+    """An audit that can be stopped at any time and still says what it found.
+
+    Parameters
+    ----------
+    game
+        What is played.
+    confidence
+        Probability that both bounds are right, below 1.
+
+    Raises
+    ------
+    ParameterError
+        If a setting of the game, or the confidence, is out of range.
+    """
+
+    def __init__(self, game: Game, *, confidence: float = 0.95) -> None:
+        if not 0 < confidence < 1:
+            raise ParameterError(f"confidence is {confidence}; give a number between 0 and 1, for instance 0.95")
+        self._game, self._confidence = game, confidence
+        self._ledger = game.release().ledger
+        self._batches: list[FloatArray] = []
+        self._seconds = 0.0
+
+    @property
+    def n_runs(self) -> int:
+        """Runs on each table so far."""
+        return sum(batch.shape[1] for batch in self._batches)
+
+    def play(self, n_runs: int, *, processes: int = 1, seconds: float | None = None, report: Report = silent) -> None:
+        """Play the game on either table.
+
+        Parameters
+        ----------
+        n_runs
+            Runs on each table.
+        processes
+            How many processes run at a time; more than one are new interpreters, which import the caller's script.
+        seconds
+            After so many seconds no more is played.
+        report
+            Told about progress.
+
+        Raises
+        ------
+        ParameterError
+            If a number is out of range.
+        """
+        for name, value, least, most in (("runs", n_runs, MIN_RUNS, MAX_RUNS), ("processes", processes, 1, 1024)):
+            if not least <= value <= most:
+                raise ParameterError(f"{name} is {value}; give a whole number from {least} to {most}")
+        if seconds is not None and not seconds > 0:
+            raise ParameterError(f"seconds is {seconds}; give a number above 0")
+        began, before = monotonic(), self._seconds
+        report("playing", 0, n_runs)
+        for batch in self._game.batches(n_runs, processes=processes):
+            self._batches.append(batch)
+            self._seconds = before + monotonic() - began
+            report("playing", self.n_runs, n_runs)
+            if seconds is not None and monotonic() - began > seconds:
+                return
+
+    def result(self) -> AuditResult:
+        """What the runs so far prove; raises `ParameterError` if they are fewer than `MIN_RUNS`."""
+        if self.n_runs < MIN_RUNS:
+            raise ParameterError(f"only {self.n_runs} runs on each table are done; {MIN_RUNS} are the least")
+        one, other = np.concatenate(self._batches, axis=1)
+        guesses = best_guesses(one, other, STATISTICS, delta=self._game.delta, confidence=self._confidence)
+        n_counted = self.n_runs - n_learnt_of(self.n_runs)
+        return AuditResult(
+            mechanism=as_mechanism(self._game.mechanism).name,
+            tables=self._game.pair.name,
+            accounting=self._ledger.accounting.value,
+            epsilon=self._game.epsilon,
+            delta=self._game.delta,
+            mu=self._verdict("mu", guesses["mu"]),
+            epsilon_bound=self._verdict("epsilon", guesses["epsilon"]),
+            equivalent_mu=equivalent_mu(self._game.epsilon, self._game.delta),
+            n_runs=self.n_runs,
+            n_counted=n_counted,
+            confidence=self._confidence,
+            seconds=self._seconds,
+        )
+
+    def _verdict(self, what: str, guess: Guess) -> Verdict:
+        mu, alpha = budget_mu(self._ledger), (1 - self._confidence) / N_LIMITS
+        best, halved = (
+            float(getattr(best_limits(scale * mu, guess.n_runs, delta=self._game.delta, alpha=alpha), what))
+            for scale in (1, 2)
+        )
+        return Verdict(
+            claim=mu if what == "mu" else self._game.epsilon,
+            is_claimed=what == "epsilon" or self._is_gaussian,
+            lower=guess.lower,
+            point=guess.point,
+            best=best,
+            half_noise=halved,
+            statistic=guess.statistic,
+        )
+
+    @property
+    def _is_gaussian(self) -> bool:
+        """Whether all that is released is Gaussian noise on whole numbers, so that mu is a claim."""
+        gaussian = as_mechanism(self._game.mechanism).is_gaussian and is_gaussian(self._game.pair.open_schema)
+        return gaussian and not self._ledger.failure_delta
+
+
+def budget_mu(ledger: PrivacyLedger) -> float:
+    """The mu of Gaussian noise that spends all of a ledger's budget."""
+    return sqrt(2 * ledger.budget)

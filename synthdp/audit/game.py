@@ -1,0 +1,146 @@
+"""The worst-case game: many releases of two neighbouring tables, and what of each an attacker looks at."""
+
+import json
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, final
+
+import numpy as np
+
+from synthdp.audit.asking.neighbours import Neighbours, Truth
+from synthdp.audit.asking.questions import Question
+from synthdp.audit.asking.witness import Log
+from synthdp.audit.bounds import FloatArray
+from synthdp.audit.check_mechanism import QUICK_ENGINE
+from synthdp.inference.estimator import Estimator
+from synthdp.privacy.accounting import Accounting
+from synthdp.release.release import Release
+from synthdp.release.synthesis import Synthesis
+from synthdp.selection.mechanism import Mechanism
+
+STATISTICS = (
+    "the likelihood ratio of all that the kernel answered",
+    "the number of records",
+    "the number of levels",
+    "the length of the schema",
+    "the canary's probability",
+)
+"""What the attacker looks at. No attack on the release proves more than the first, in the long run, unless something
+else than the kernel's answers depends on the records [Neyman-Pearson]."""
+
+BATCH = 20
+"""Runs on each table that a process does at a time: about half a second."""
+
+_MOST_CELLS = 1 << 16
+"""Beyond so many cells the canary's probability is taken of its columns one by one."""
+
+
+@final
+class Likelihood(Log):
+    """Adds up how much more probable the answers of a run are on the second of two tables."""
+
+    def __init__(self, one: Truth, other: Truth) -> None:
+        super().__init__(one, other)
+        self.log_ratio = 0.0
+
+    def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
+        """What the kernel answers."""
+        n_before = len(kernel.ledger.events)
+        answer = question.ask(kernel)
+        event = next(iter(kernel.ledger.events[n_before:]), None)
+        self.log_ratio += question.log_ratio(event, answer, *(question.exact(source) for source in sources))
+        return answer
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Game:
+    """A recipe, a budget, and two tables: the attacker knows all of it but which table was released.
+
+    Parameters
+    ----------
+    mechanism, epsilon, delta, accounting, engine
+        As in `synthesize`; the engine is a quick one unless another is named: the attacker sees all answers
+        of the kernel, whatever the engine makes of them.
+    pair
+        The tables, see `worst_case`.
+    """
+
+    mechanism: str | Mechanism
+    epsilon: float
+    delta: float
+    pair: Neighbours
+    accounting: str | Accounting | None = None
+    engine: str | Estimator = QUICK_ENGINE
+
+    def release(self) -> Release:
+        """A new run; raises `ParameterError` if a setting is out of range."""
+        return Release(
+            schema=self.pair.open_schema,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            mechanism=self.mechanism,
+            engine=self.engine,
+            adjacency=self.pair.adjacency,
+            accounting=self.accounting,
+            unit=self.pair.unit,
+            max_rows_per_unit=self.pair.max_rows,
+        )
+
+    def run(self, table: int) -> list[float]:
+        """One release of the first table (0) or the second (1), as anybody gets it: its `STATISTICS`."""
+        likelihood = Likelihood(*self.pair.truths)
+        found = self.release().of(self.pair.truths[table].rows, witness=likelihood)
+        return [
+            likelihood.log_ratio,
+            found.model.total,
+            float(sum(found.schema.domain.shape)),
+            float(len(json.dumps(found.schema.to_dict()))),
+            _probability(found, self.pair.canary),
+        ]
+
+    def batch(self, n_runs: int) -> FloatArray:
+        """Statistics of some runs on either table, shape ``(2, n_runs, n_statistics)``."""
+        return np.array([[self.run(table) for _ in range(n_runs)] for table in (0, 1)])
+
+    def batches(self, n_runs: int, *, processes: int) -> Iterator[FloatArray]:
+        """Statistics of so many runs on either table, batch by batch as they are done, in some processes."""
+        sizes = [min(BATCH, n_runs - start) for start in range(0, n_runs, BATCH)]
+        if processes == 1:
+            yield from map(self.batch, sizes)
+            return
+        with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (self,)) as pool:
+            try:
+                left = {pool.submit(_batch, size) for size in sizes}
+                while left:
+                    done, left = wait(left, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            finally:  # what was not begun is left; what was takes a moment
+                pool.shutdown(cancel_futures=True)
+
+
+def _probability(found: Synthesis, canary: Truth) -> float:
+    """What share of the model's rows are like the canary."""
+    domain = found.schema.domain
+    codes = [column[:1] for column in canary.rows.encode(found.schema).columns]
+    if domain.size() <= _MOST_CELLS:
+        return float(found.model.marginal(domain.attributes).values[tuple(codes)].item()) / found.model.total
+    shares = found.model.marginals([(name,) for name in domain.attributes])
+    return float(sum(share.values[code].item() for share, code in zip(shares, codes, strict=True))) / found.model.total
+
+
+_GAMES: list[Game] = []
+"""The game that a worker process plays."""
+
+
+def _begin(game: Game) -> None:
+    """Begin as a worker process; Ctrl-C is for the process that waits for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _GAMES.append(game)
+
+
+def _batch(n_runs: int) -> FloatArray:
+    return _GAMES[-1].batch(n_runs)

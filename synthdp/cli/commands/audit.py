@@ -1,0 +1,52 @@
+"""``synthdp audit``: the worst-case game on tables that are made up."""
+
+import argparse
+import os
+import sys
+
+from synthdp.audit.asking.neighbours import worst_case
+from synthdp.audit.audit import MIN_RUNS, Audit
+from synthdp.audit.audit_text import audit_text, failures
+from synthdp.audit.check_mechanism import QUICK_ENGINE
+from synthdp.audit.game import Game
+from synthdp.cli.announcing import print_text
+from synthdp.cli.status_line import StatusLine
+from synthdp.errors import PrivacyError
+from synthdp.release.settings import as_adjacency
+from synthdp.table.files.json_files import json_text
+
+
+def audit_command(options: argparse.Namespace) -> None:
+    """``synthdp audit``: opens no private data; Ctrl-C ends it with what was found until then."""
+    adjacency = as_adjacency(options.adjacency)
+    game = Game(
+        mechanism=options.mechanism,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        pair=worst_case(options.domain, adjacency, max_rows=options.max_rows_per_unit),
+        accounting=options.accounting,
+        engine=options.engine or QUICK_ENGINE,
+    )
+    audit = Audit(game, confidence=options.confidence)
+    try:
+        with StatusLine(sys.stderr) as status:
+            audit.play(
+                options.runs,
+                processes=(os.cpu_count() or 1) if options.processes is None else options.processes,
+                seconds=options.seconds,
+                report=status,
+            )
+    except KeyboardInterrupt:
+        if audit.n_runs >= MIN_RUNS:
+            _show(audit, options)
+        raise
+    if failed := _show(audit, options):
+        raise PrivacyError(f"audit of {options.mechanism}: {' and '.join(failed)}")
+
+
+def _show(audit: Audit, options: argparse.Namespace) -> list[str]:
+    """Print what was found; gives what is proven to be more than is claimed."""
+    found = audit.result()
+    content = {"complete": found.n_runs >= options.runs} | found.to_dict()
+    print_text(json_text(content) if options.json else audit_text(found) + "\n")
+    return failures(found)
