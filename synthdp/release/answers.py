@@ -15,7 +15,7 @@ from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
 from synthdp.release.drawing.unused_levels import Unused, without_unused
 from synthdp.release.registry import as_engine
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
-from synthdp.release.structure import structure_graph
+from synthdp.release.stating.structure import structure_graph
 from synthdp.release.uncertainty.intervals import cell_labels, with_intervals
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.release.uncertainty.replicates import Replicates
