@@ -176,6 +176,21 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, prin
     assert [row["note"] for row in csv.DictReader(results.read_text().splitlines())] == ["> 1 s"]
 
 
+def test_coverage_benchmark_runs_what_is_missing_only(tmp_path, printed):
+    results = tmp_path / "coverage.csv"
+    command = ["coverage.py", "--processes", "1", "--m", "2", "--results", str(results), "--designs", "unmeasured"]
+    printed(*command, "--runs", "1")
+    first = results.read_text().splitlines()
+    heading, *rows = printed(*command, "three", "--runs", "1").splitlines()
+    assert results.read_text().splitlines()[: len(first)] == first
+    assert heading.split()[:5] == ["design", "quantity", "method", "counts", "given"]
+    assert [tuple(row.split()[:5]) for row in rows if "replicates" in row] == [
+        (design, name, "replicates", "1", given)
+        for design, given in (("unmeasured", "0"), ("three", "1"))
+        for name in ("intercept", "x1", "x2")
+    ]
+
+
 @pytest.mark.parametrize(
     ("command", "header"),
     [

@@ -19,11 +19,13 @@ from synthdp.workload import Workload
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 FRAMES = ROOT / "docs/frames.md"
+INFERENCE = ROOT / "docs/inference.md"
 AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
-COMMANDS = ("run", "sample", "refit", "show", "certificate", "schema draft", "schema check", "plan")
+COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
+COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 COMMANDS += ("audit",)
 
@@ -128,7 +130,8 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
 @pytest.mark.parametrize(
-    "block", blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, AUDIT, FRAMES, CERTIFICATE)])
+    "block",
+    blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, AUDIT, FRAMES, CERTIFICATE, INFERENCE)]),
 )
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
@@ -159,6 +162,19 @@ def test_the_check_finds_what_its_page_says(block, capsys):
     exec(compile(block, AUDIT.name, "exec"), {"__name__": "newcomer"})
     assert "looked for '_source' in a private object" in capsys.readouterr().out
     assert len([line for line in block.splitlines() if line]) < 15
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[INFERENCE]))
+def test_error_bars_come_as_their_page_says(block):
+    names = {}
+    exec(compile(block, INFERENCE.name, "exec"), names)
+    assert set(names["counts"]["basis"]) == {"measured"}
+    for found in (names["share"], names["own"]):
+        assert 0 < found["low"].item() < found["estimate"].item() < found["high"].item() < 1
+    assert names["own"]["stderr"].item() < names["share"]["stderr"].item()
 
 
 @needs_pages
