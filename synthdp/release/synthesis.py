@@ -3,33 +3,28 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, final
-
-import pandas as pd
+from typing import Any, Self, final
 
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
 from synthdp.measurement import LinearMeasurement, clear_total
+from synthdp.release.answers import Answers
 from synthdp.release.drawing.draw import drawn_table
-from synthdp.release.drawing.unused_levels import unused_levels, without_unused
+from synthdp.release.drawing.unused_levels import Unused, unused_levels
 from synthdp.release.fitting import fitted_model
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.stating.refitted import refitted
-from synthdp.release.structure import structure_graph
 from synthdp.reporting import Report, silent
 from synthdp.table.frames.form import PLAIN_FORM, TableForm
 from synthdp.table.schema.schema import Schema
 
-if TYPE_CHECKING:
-    from networkx import Graph
-
 
 @final
-class Synthesis:
+class Synthesis(Answers):
     """A fitted release: schema, noisy measurements, model and certificate. It holds no records.
 
     `synthesize` and `synthdp.load` make one; all it does is post-processing, and costs no privacy however often.
@@ -92,6 +87,11 @@ class Synthesis:
         if self._fitted is not None:
             return self._fitted
         return fitted_model(engine_named("auto"), self._schema, self._measurements)
+
+    @property
+    def unused(self) -> Unused:
+        """Levels without records, by attribute: columns were learnt to have them, and noise is all that is left."""
+        return self._unused
 
     @property
     def knows_rows(self) -> bool:
@@ -180,65 +180,6 @@ class Synthesis:
             If it is no dialect.
         """
         return self._with(schema=self._schema.in_dialect(dialect))
-
-    def marginal(self, columns: Sequence[str]) -> pd.Series:
-        """Expected counts of all combinations of levels of some columns.
-
-        Parameters
-        ----------
-        columns
-            Names, each once.
-
-        Returns
-        -------
-        pandas.Series
-            One float a combination, indexed by the levels' labels (bins as intervals).
-
-        Raises
-        ------
-        ParameterError
-            If a column is unknown or repeats, there is none, or there are more than 32.
-        ModelTooLargeError
-            If there are more than 2^27 combinations, or the model needs a table of so many to tell.
-        """
-        names = [columns] if isinstance(columns, str) else list(columns)
-        if not names:
-            raise ParameterError("columns: there is none; name at least one")
-        values = without_unused(self.model.marginal(names).values, names, self._unused)
-        index = pd.MultiIndex.from_product([self._schema[name].labels for name in names], names=names)
-        return pd.Series(values.ravel(), index=index if len(names) > 1 else index.get_level_values(0), name="count")
-
-    def graph(self) -> "Graph":
-        """The release as a graph, to be drawn and analysed.
-
-        Returns
-        -------
-        networkx.Graph
-            A node for each attribute of the model: a column, or a part of a date. ``column`` is the
-            table's column, ``n_levels`` its number of levels, ``stddevs`` the scales of noise, in
-            records, of the measurements of it alone.
-
-            An edge for each two attributes that were measured together, or that the model holds in
-            one table (a clique of its junction tree). ``cliques`` are the measured cliques that hold
-            both and ``stddevs`` their scales of noise in records, empty if none does; ``cramers_v``, 0 to 1,
-            and ``mutual_information``, in nats, are how strongly the two depend on each other in the model.
-
-            The graph's own ``n_rows`` is the estimated number of records.
-
-        >>> import numpy as np
-        >>> from synthdp import Domain, from_measurements
-        >>> domain = Domain(("smoker", "cough", "town"), (2, 2, 3))
-        >>> together, alone = np.array([[60.0, 10.0], [5.0, 25.0]]), np.array([20.0, 50.0, 30.0])
-        >>> counts = [LinearMeasurement(("smoker", "cough"), together, 1.5), LinearMeasurement(("town",), alone, 1.0)]
-        >>> graph = from_measurements(domain, counts).graph()
-        >>> sorted(graph.nodes), list(graph.edges), graph.nodes["town"]["stddevs"]
-        (['cough', 'smoker', 'town'], [('smoker', 'cough')], [1.0])
-        >>> edge = graph.edges["smoker", "cough"]
-        >>> edge["cliques"], edge["stddevs"], round(edge["cramers_v"], 2)
-        ([('smoker', 'cough')], [1.5], 0.66)
-        """
-        sources = {column.name: column.source for column in self._schema.columns}
-        return structure_graph(self.model, self._measurements, sources)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.

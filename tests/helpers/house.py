@@ -25,7 +25,7 @@ ROOMS = {
     "table": (("",), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
-    "release": (("drawing", "keeping", "saving", "stating"), ("",)),
+    "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
     "evaluation": (("metrics",), ("learning",), ("",)),
     "explain": (("",), ("planning", "pages")),
     "audit": (("asking",), ("",)),

@@ -7,6 +7,7 @@ from synthdp.cli.arguments.budgets import add_budget
 from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.schemas import add_plan, add_schema
+from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates
 from synthdp.version import __version__
 
 EXAMPLES = """examples:
@@ -17,6 +18,8 @@ EXAMPLES = """examples:
   synthdp sample people.synthdp -o more.csv --rows 1e6
   synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
   synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp
+  synthdp marginal people.synthdp age sex --interval 0.9
+  synthdp replicates people.synthdp -o replicate.csv -m 20
   synthdp show synthetic.csv.privacy.json
   synthdp certificate synthetic.csv.privacy.json -o certificate.html
   synthdp schema draft people.csv -o schema.json
@@ -45,6 +48,8 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_run(commands)
     add_sample(commands)
     add_refit(commands)
+    add_marginal(commands)
+    add_replicates(commands)
     add_show(commands)
     add_certificate(commands)
     add_schema(commands)

@@ -23,6 +23,7 @@ def estimate_refined(
     measurements: Sequence[LinearMeasurement],
     *,
     constraints: Sequence[Constraint] = (),
+    warm_start: Model | None = None,
     progress: Progress | None = None,
 ) -> Model:
     """Fit measurements of which some are over merged levels; the model tells all levels apart.
@@ -33,7 +34,8 @@ def estimate_refined(
     never the records. Else engines that take merged levels get the measurements as they are. For
     others, levels that any measurement merges are merged in all of them; if they are merged in
     several ways, or a constraint tells them apart, all measurements of merged levels are spread over
-    their levels before the fit, by the same counts.
+    their levels before the fit, by the same counts. ``warm_start`` is an earlier model of measurements
+    that are merged alike, to start from.
     """
     for measurement in measurements:
         measurement.check_fits(domain)
@@ -41,16 +43,16 @@ def estimate_refined(
         constraint.check_fits(domain)
     if not any(measurement.groups for measurement in measurements):
         measurements = [LinearMeasurement(m.clique, m.values, m.stddev) if m.coarsening else m for m in measurements]
-        return engine.estimate(domain, measurements, constraints=constraints, progress=progress)
+        return engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
     groups = _common_groups(measurements)
     if groups is not None and not (engine.takes_merged and _tell_apart(measurements, groups)):
         coarsening = Coarsening(groups)
         kept = [merged for constraint in constraints if (merged := _merged_constraint(constraint, coarsening))]
         if len(kept) == len(constraints):
-            return _refined(engine, domain, measurements, coarsening, kept, progress)
+            return _refined(engine, domain, measurements, coarsening, kept, warm_start, progress)
     if not engine.takes_merged:
         measurements = [_spread(measurement, measurements) for measurement in measurements]
-    return engine.estimate(domain, measurements, constraints=constraints, progress=progress)
+    return engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)
 
 
 def _common_groups(measurements: Sequence[LinearMeasurement]) -> dict[str, NDArray[np.int64]] | None:
@@ -75,12 +77,16 @@ def _refined(
     measurements: Sequence[LinearMeasurement],
     coarsening: Coarsening,
     constraints: Sequence[Constraint],
+    warm_start: Model | None,
     progress: Progress | None,
 ) -> Model:
     """A model over merged levels, as the constraints are, refined to all of them."""
     merged = [_merged(measurement, coarsening) for measurement in measurements]
     engine = engine.over_merged(domain, coarsening)
-    coarse = engine.estimate(coarsening.domain(domain), merged, constraints=constraints, progress=progress)
+    start = warm_start.coarse if isinstance(warm_start, RefinedModel) else None
+    coarse = engine.estimate(
+        coarsening.domain(domain), merged, constraints=constraints, warm_start=start, progress=progress
+    )
     shares = {name: _shares(name, merging, measurements) for name, merging in coarsening.groups.items()}
     return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
 

@@ -52,6 +52,11 @@ class RefinedModel(Model):
         return max(self._coarse.working_bytes, 8.0 * max(levels, default=0.0))
 
     @property
+    def coarse(self) -> Model:
+        """The model over merged levels."""
+        return self._coarse
+
+    @property
     def cliques(self) -> tuple[Clique, ...]:
         """Those of the model over merged levels."""
         return self._coarse.cliques

@@ -18,6 +18,7 @@ from synthdp.inference.engines.layered_consistency import LayeredConsistencyEsti
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
+from synthdp.inference.model import Model
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
@@ -160,9 +161,11 @@ class Listener(Estimator):
 
     name: ClassVar[str] = "listener"
     heard: list[LinearMeasurement] = field(default_factory=list)
+    starts: list[Model | None] = field(default_factory=list)
 
     def estimate(self, domain, measurements, *, constraints=(), warm_start=None, progress=None):
         self.heard.extend(measurements)
+        self.starts.append(warm_start)
         return GraphicalModelEstimator().estimate(
             domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress
         )
@@ -258,3 +261,11 @@ def test_measurements_that_do_not_fit_are_refused(extra):
 def test_no_measurements_are_refused():
     with pytest.raises(ParameterError, match="there is none"):
         estimate_refined(GraphicalModelEstimator(), DOMAIN, [])
+
+
+def test_an_earlier_model_is_started_from_also_over_merged_levels():
+    listener, whole = Listener(), [LinearMeasurement(("a",), np.ones(5), 1.0)]
+    for given in (measurements(), whole):
+        cold = estimate_refined(listener, DOMAIN, given)
+        estimate_refined(listener, DOMAIN, given, warm_start=cold)
+        assert listener.starts[-2:] == [None, cold.coarse if isinstance(cold, RefinedModel) else cold]

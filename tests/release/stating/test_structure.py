@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 import synthdp
 from synthdp.domain import Domain
 from synthdp.measurement import Coarsening, LinearMeasurement
-from synthdp.release.structure import dependence
+from synthdp.release.stating.structure import dependence
 
 DOMAIN = Domain(("a", "b", "c", "d", "e"), (2, 3, 2, 4, 2))
 CIRCLE = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]

@@ -1,0 +1,75 @@
+"""``synthdp marginal`` and ``replicates``: counts with intervals, and tables that differ as the noise allows."""
+
+import argparse
+import sys
+from pathlib import PurePath
+
+import pandas as pd
+
+from synthdp.cli.announcing import announce, caution
+from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import check_distinct, check_outputs, write_both
+from synthdp.errors import ParameterError
+from synthdp.release.answers import check_number_of_replicates
+from synthdp.release.loading import load
+from synthdp.release.stating.certificate import fit_cautions
+from synthdp.table.files.formats import STANDARD_STREAM, is_text
+from synthdp.table.files.tables import check_kind, write_frame
+from synthdp.table.files.writing import check_writable
+
+
+def marginal_command(options: argparse.Namespace) -> None:
+    """``synthdp marginal``: opens nothing but the saved model."""
+    check_kind(options.output, None)
+    check_distinct([options.output], inputs=(options.model,))
+    check_writable(options.output, force=options.force)
+    synthesis = load(options.model)
+    found = synthesis.marginal(options.columns, interval=options.interval)
+    if taken := set(options.columns) & set(found.columns):
+        raise ParameterError(f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python")
+    cells = found.index.to_frame(index=False).astype(object)
+    labels = cells.map(lambda label: None if pd.isna(label) else str(label))
+    table = pd.concat([labels, found.reset_index(drop=True)], axis=1)
+    if is_text(options.output):
+        for name in ("count", "low", "high"):
+            table[name] = [f"{number:.1f}" for number in table[name]]
+        table = table.astype(object).where(table.notna(), "")
+    write_frame(table, options.output, force=options.force, dialect=synthesis.schema.dialect)
+
+
+def replicates_command(options: argparse.Namespace) -> None:
+    """``synthdp replicates``: all tables can be written, or none is made."""
+    check_number_of_replicates(options.number, "--number")
+    if options.output == STANDARD_STREAM:
+        raise ParameterError("--output is '-'; name a file: out.csv becomes out-01.csv, out-02.csv, ...")
+    outputs = [_numbered(options.output, i + 1, options.number) for i in range(options.number)]
+    for output in outputs:
+        check_outputs(_to(options, output), inputs=(options.model,), saved={})
+    dialect = given_dialect(options)
+    synthesis = load(options.model)
+    synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+        replicates = synthesis.replicates(options.number, n_rows=options.rows, seed=options.seed, report=status)
+        for i, output in enumerate(outputs):
+            frame = replicates.table(i, text=is_text(output))
+            status("writing", i, len(outputs))
+            write_both(frame, synthesis.certificate, _to(options, output), synthesis.schema.dialect)
+    for output in outputs:
+        announce(synthesis, _to(options, output))
+    caution(fit_cautions(synthesis.fitted), options)
+
+
+def _to(options: argparse.Namespace, output: str) -> argparse.Namespace:
+    return argparse.Namespace(**(vars(options) | {"output": output}))
+
+
+def _numbered(output: str, number: int, most: int) -> str:
+    """The name of a table: its number stands before the first ending of the file.
+
+    >>> _numbered("here/out.csv.gz", 3, 20)
+    'here/out-03.csv.gz'
+    """
+    path = PurePath(output)
+    stem, dot, endings = path.name.partition(".")
+    return str(path.with_name(f"{stem}-{number:0{len(str(most))}}{dot}{endings}"))

@@ -1,0 +1,208 @@
+"""What a release answers about its table besides rows: counts with intervals, replicates, its structure."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import pandas as pd
+
+from synthdp.errors import ParameterError
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.inference.requests import check_rows, check_seed
+from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.release.drawing.unused_levels import Unused, without_unused
+from synthdp.release.registry import as_engine
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.stating.structure import structure_graph
+from synthdp.release.uncertainty.intervals import cell_labels, with_intervals
+from synthdp.release.uncertainty.refitting import refits
+from synthdp.release.uncertainty.replicates import Replicates
+from synthdp.release.uncertainty.tables import ReplicateTables
+from synthdp.reporting import Report, silent
+from synthdp.table.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from networkx import Graph
+
+MAX_REPLICATES = 1000
+"""Tables: their spread is then known to 2 %, and nobody needs it better."""
+
+
+def check_number_of_replicates(m: object, name: str = "m") -> None:
+    """Raise `ParameterError` unless ``m`` is a number of replicates; ``name`` is how the error calls it."""
+    if not isinstance(m, int) or isinstance(m, bool) or not 2 <= m <= MAX_REPLICATES:
+        raise ParameterError(f"{name} is {m!r}; give a number of tables from 2 to {MAX_REPLICATES}")
+
+
+class Answers(ABC):
+    """What can be asked of released measurements and the model that explains them; it costs no privacy."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> Schema:
+        """What the columns mean."""
+
+    @property
+    @abstractmethod
+    def measurements(self) -> tuple[LinearMeasurement, ...]:
+        """Everything that was measured, noise included."""
+
+    @property
+    @abstractmethod
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee."""
+
+    @property
+    @abstractmethod
+    def model(self) -> Model:
+        """The model that explains the measurements."""
+
+    @property
+    @abstractmethod
+    def knows_rows(self) -> bool:
+        """Whether the number of records can be told from its noise."""
+
+    @property
+    @abstractmethod
+    def unused(self) -> Unused:
+        """Levels without records, by attribute."""
+
+    def _expected(self, columns: Sequence[str]) -> FloatArray:
+        """The model's counts of a marginal, none of them in levels without records."""
+        return without_unused(self.model.marginal(columns).values, columns, self.unused)
+
+    @overload
+    def marginal(self, columns: Sequence[str]) -> pd.Series: ...
+
+    @overload
+    def marginal(self, columns: Sequence[str], *, interval: float) -> pd.DataFrame: ...
+
+    def marginal(self, columns: Sequence[str], *, interval: float | None = None) -> pd.Series | pd.DataFrame:
+        """Expected counts of all combinations of levels of some columns.
+
+        Parameters
+        ----------
+        columns
+            Names, each once.
+        interval
+            Also limits between which each count of the sensitive table lies with this probability, such as 0.95, over
+            the noise.
+
+        Returns
+        -------
+        pandas.Series
+            One float a combination, indexed by the levels' labels (bins as intervals).
+        pandas.DataFrame
+            With ``interval``: ``count``, ``low`` and ``high``, from 0, and ``basis``. It is "measured" where the
+            measurements alone tell the count, without a model. Else it is "model": the count is the model's, and the
+            limits are those that hold whatever nobody measured; docs/inference.md has both.
+
+        Raises
+        ------
+        ParameterError
+            If a column is unknown or repeats, there is none, there are more than 32, or ``interval`` is none.
+        ModelTooLargeError
+            If there are more than 2^27 combinations, 2^24 with ``interval``, or the model needs a table of so many to
+            tell.
+        """
+        names = [columns] if isinstance(columns, str) else list(columns)
+        if not names:
+            raise ParameterError("columns: there is none; name at least one")
+        if interval is not None:
+            return with_intervals(self.schema, self.measurements, names, interval, self._expected)
+        return pd.Series(self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count")
+
+    def replicates(
+        self,
+        m: int = 20,
+        *,
+        n_rows: int | None = None,
+        seed: int | None = None,
+        engine: str | Estimator | None = None,
+        report: Report = silent,
+    ) -> Replicates:
+        """Tables that differ as much as the noise left open, for analyses whose intervals allow for it.
+
+        Noise of the recorded scales is added to what the fit says of each measurement, the engine fits again, and a
+        table is drawn: m times.
+
+        Parameters
+        ----------
+        m
+            Number of tables, 2 to 1,000; 20 to 50 do.
+        n_rows
+            Rows of each, by default as many as `sample` draws.
+        seed
+            Makes them repeatable.
+        engine
+            What fits; by default the engine that the certificate names, with its default parameters.
+        report
+            Called with what is going on, steps done, and steps at most.
+
+        Raises
+        ------
+        ParameterError
+            If ``m``, ``n_rows`` or ``seed`` is out of range, or the engine is unknown.
+        """
+        check_number_of_replicates(m)
+        check_seed(seed)
+        if n_rows is not None:
+            check_rows(self.schema.domain, n_rows)
+        if not self.knows_rows:
+            raise ParameterError(f"replicates: {UNKNOWN_ROWS}")
+        name = str(self.certificate.get("engine", {}).get("name", "auto"))
+        fitter = as_engine(name if engine is None else engine)
+
+        def fits(generators: Sequence[np.random.Generator]) -> list[Model]:
+            models = []
+            schema, start = self.schema, self.model
+            for model in refits(schema.domain, self.measurements, schema.constraints, fitter, generators, start=start):
+                models.append(model)
+                report("fitting replicates", len(models), m + 1)
+            return models
+
+        rows = round(estimate_total(self.measurements)) if n_rows is None else n_rows
+        tables = ReplicateTables(
+            schema=self.schema,
+            measurements=self.measurements,
+            fits=fits,
+            m=m,
+            n_rows=rows,
+            seed=seed,
+            unused=self.unused,
+        )
+        return Replicates(schema=self.schema, measurements=self.measurements, tables=tables)
+
+    def graph(self) -> "Graph":
+        """The release as a graph, to be drawn and analysed.
+
+        Returns
+        -------
+        networkx.Graph
+            A node for each attribute of the model: a column, or a part of a date. ``column`` is the
+            table's column, ``n_levels`` its number of levels, ``stddevs`` the scales of noise, in
+            records, of the measurements of it alone.
+
+            An edge for each two attributes that were measured together, or that the model holds in
+            one table (a clique of its junction tree). ``cliques`` are the measured cliques that hold
+            both and ``stddevs`` their scales of noise in records, empty if none does; ``cramers_v``, 0 to 1,
+            and ``mutual_information``, in nats, are how strongly the two depend on each other in the model.
+
+            The graph's own ``n_rows`` is the estimated number of records.
+
+        >>> import numpy as np
+        >>> from synthdp import Domain, from_measurements
+        >>> domain = Domain(("smoker", "cough", "town"), (2, 2, 3))
+        >>> together, alone = np.array([[60.0, 10.0], [5.0, 25.0]]), np.array([20.0, 50.0, 30.0])
+        >>> counts = [LinearMeasurement(("smoker", "cough"), together, 1.5), LinearMeasurement(("town",), alone, 1.0)]
+        >>> graph = from_measurements(domain, counts).graph()
+        >>> sorted(graph.nodes), list(graph.edges), graph.nodes["town"]["stddevs"]
+        (['cough', 'smoker', 'town'], [('smoker', 'cough')], [1.0])
+        >>> edge = graph.edges["smoker", "cough"]
+        >>> edge["cliques"], edge["stddevs"], round(edge["cramers_v"], 2)
+        ([('smoker', 'cough')], [1.5], 0.66)
+        """
+        sources = {column.name: column.source for column in self.schema.columns}
+        return structure_graph(self.model, self.measurements, sources)

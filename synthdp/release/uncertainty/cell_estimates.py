@@ -1,0 +1,137 @@
+"""What measurements say of the cells of one marginal, without a model: best linear unbiased estimates.
+
+All measurements tell something of a marginal of some columns: summed over the columns that it has not,
+each is a table of noisy counts of the others, over merged levels if it was merged. Their noise is
+independent, so that least squares with the recorded scales gives the unbiased estimate of least variance,
+and that variance.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.measurement import MAX_COUNT, MIN_STDDEV, Coarsening, FloatArray, LinearMeasurement
+from synthdp.selection.residuals import best_linear_estimates
+
+MAX_SOLVED = 2048
+"""Cells of a marginal up to which merged levels and uneven noise are solved for: some seconds at most."""
+_EVEN = 1e-9
+"""Variances of a table's cells that differ by less are equal: merged ones are divided and rooted."""
+_FINEST = 0.03
+"""Scales of noise below this share of the least one of tables of several cells count as that share: it keeps what is
+solved from being lost in rounding, and says a little less of totals that are known exactly than is known."""
+_RIDGE = 1e-10
+"""Of the largest eigenvalue at most: what is added to directions that no measurement tells."""
+_OPEN = 1e-2
+"""Share of the added precision in a cell's beyond which it is open. Of cells that are told it is a thousandth or less,
+of others a quarter or more, for what measurements tell are sums of cells."""
+
+
+class CellEstimates(NamedTuple):
+    """Unbiased counts and their variance, one for each cell; where measurements leave a cell open nan and inf."""
+
+    counts: FloatArray
+    variance: FloatArray
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Which cells the measurements determine."""
+        return np.isfinite(self.variance)
+
+
+def cell_estimates(domain: Domain, measurements: Sequence[LinearMeasurement], clique: Clique) -> CellEstimates:
+    """The best linear unbiased estimates of a marginal's cells.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    measurements
+        Everything that was measured, of merged levels or not.
+    clique
+        Attributes of the marginal, in the order of the axes that are wanted.
+
+    >>> domain = Domain(("a", "b"), (2, 2))
+    >>> pair = LinearMeasurement(("a", "b"), np.array([[40.0, 10.0], [20.0, 30.0]]), 2.0)
+    >>> single = LinearMeasurement(("a",), np.array([53.0, 50.0]), 2.0)
+    >>> told = cell_estimates(domain, [pair, single], ("a",))
+    >>> told.counts.round(3).tolist(), told.variance.round(3).tolist()
+    ([52.0, 50.0], [2.667, 2.667])
+    """
+    seen = [summed_to(measurement, clique) for measurement in measurements]
+    plain = [table for table in seen if not table.groups and np.ndim(table.stddev) == 0]
+    if len(plain) < len(seen) and domain.size(clique) <= MAX_SOLVED:
+        if any(_tells_a_cell(domain, table, clique) for table in seen):
+            return _solved(domain, seen, clique)
+    elif any(_tells_a_cell(domain, table, clique) for table in plain):
+        (best,) = best_linear_estimates(domain, plain, [clique])
+        return CellEstimates(best.values, np.array(best.variance))
+    shape = domain.project(clique).shape
+    return CellEstimates(np.full(shape, np.nan), np.full(shape, np.inf))
+
+
+def _tells_a_cell(domain: Domain, table: LinearMeasurement, clique: Clique) -> bool:
+    """Whether a table of some of the attributes has a cell that is one of the marginal's."""
+    alone = [int(np.bincount(table.groups[name]).min()) == 1 if name in table.groups else True for name in table.clique]
+    return all(alone) and all(name in table.clique for name in clique if domain[name] > 1)
+
+
+def summed_to(measurement: LinearMeasurement, clique: Clique) -> LinearMeasurement:
+    """What a measurement tells of some attributes: those that it has, all others summed out."""
+    kept = tuple(name for name in measurement.clique if name in clique)
+    summed = tuple(axis for axis, name in enumerate(measurement.clique) if name not in kept)
+    variance = np.asarray(measurement.variance.sum(axis=summed))
+    scale = np.minimum(np.sqrt(variance), MAX_COUNT)
+    is_even = np.ptp(variance) <= _EVEN * variance.max()
+    groups = {name: merged for name, merged in measurement.groups.items() if name in kept}
+    return LinearMeasurement(
+        kept,
+        np.clip(measurement.values.sum(axis=summed), -MAX_COUNT, MAX_COUNT),
+        float(scale.max()) if is_even else scale,
+        Coarsening(groups) if groups else None,
+    )
+
+
+def places_in(domain: Domain, table: LinearMeasurement, clique: Clique) -> NDArray[np.int64]:
+    """For each cell of a marginal the cell of a table of some of its attributes, merged or not, that it counts in."""
+    places = np.arange(table.values.size).reshape(table.values.shape)
+    places = Coarsening(table.groups).spread(table.clique, places)
+    order = [table.clique.index(name) for name in clique if name in table.clique]
+    absent = tuple(axis for axis, name in enumerate(clique) if name not in table.clique)
+    return np.broadcast_to(np.expand_dims(places.transpose(order), absent), domain.project(clique).shape)
+
+
+def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique) -> CellEstimates:
+    """Least squares over all cells, whatever is merged and however uneven the noise is."""
+    shape = domain.project(clique).shape
+    size = domain.size(clique)
+    normal, right = np.zeros((size, size)), np.zeros(size)
+    least = _finest(tables)
+    # Tables that merge alike are one table: each has its place in the normal equations once.
+    merged: dict[bytes, tuple[NDArray[np.int64], FloatArray, FloatArray]] = {}
+    for table in tables:
+        places = places_in(domain, table, clique).ravel()
+        weights = 1.0 / np.maximum(table.variance, least**2).ravel()[places]
+        told = weights * table.values.ravel()[places]
+        _, earlier, sums = merged.get(key := places.tobytes(), (places, 0.0, 0.0))
+        merged[key] = (places, earlier + weights, sums + told)
+    for places, weights, told in merged.values():
+        normal += np.where(places[:, np.newaxis] == places, weights, 0.0)
+        right += told
+    ridge = _RIDGE * float(normal.sum(axis=1).max())
+    normal[np.diag_indices(size)] += ridge
+    covariance = np.linalg.inv(normal)
+    counts, variance = np.asarray(covariance @ right), np.array(covariance.diagonal(), dtype=np.float64)
+    is_open = variance * ridge > _OPEN
+    counts[is_open], variance[is_open] = np.nan, np.inf
+    return CellEstimates(counts.reshape(shape), variance.reshape(shape))
+
+
+def _finest(tables: Sequence[LinearMeasurement]) -> float:
+    """The least scale of noise that is told apart from none: a share of that of the tables of more than one cell."""
+    scales = [float(np.min(table.stddev)) for table in tables if table.values.size > 1]
+    return max(_FINEST * min(scales, default=0.0), MIN_STDDEV)

@@ -1,0 +1,62 @@
+"""A few columns of a release by themselves: what was measured of them, and an engine that adds nothing to it.
+
+An analysis looks at few columns, and all that measurements say of them are sums of measured tables. Fits
+of these are small problems; they are least squares, so that what was measured with much noise leaves
+much open. Engines of whole releases may draw noisy tables to what they expect, which errs less
+and hides how much.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from synthdp.constraint import Constraint
+from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
+from synthdp.inference.estimator import Estimator
+from synthdp.measurement import LinearMeasurement, combined_measurements
+from synthdp.release.uncertainty.cell_estimates import summed_to
+from synthdp.table.generated.generated import NOTHING_GENERATED
+from synthdp.table.schema.schema import Schema
+
+MAX_CELLS = 1 << 16
+"""Of a junction tree up to which the exact engine fits: beyond, twenty fits would take minutes."""
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """Some columns of a table.
+
+    Parameters
+    ----------
+    schema
+        What they mean, without rules.
+    measurements
+        What was measured of them, one table a clique, none of merged levels.
+    constraints
+        What public knowledge rules out among them.
+    """
+
+    schema: Schema
+    measurements: tuple[LinearMeasurement, ...]
+    constraints: tuple[Constraint, ...]
+
+    @classmethod
+    def of(cls, schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]) -> "Part":
+        """What a release says of some columns."""
+        own = tuple(column for column in schema.columns if column.source in columns)
+        small = replace(schema, columns=own, rules=(), generated=NOTHING_GENERATED)
+        seen = [summed_to(measurement, small.names) for measurement in measurements]
+        whole = combined_measurements(small.domain, [table for table in seen if not table.groups])
+        kept = tuple(found for found in schema.constraints if set(found.clique) <= set(small.names))
+        return cls(small, tuple(whole), kept)
+
+    @property
+    def engine(self) -> Estimator:
+        """The exact engine if its tree is small, else one that agrees on overlaps only; neither knows of a prior."""
+        exact = GraphicalModelEstimator()
+        cliques = [*(m.clique for m in self.measurements), *(c.clique for c in self.constraints)]
+        return (
+            exact if exact.can_hold(self.schema.domain, cliques, max_cells=MAX_CELLS) else LocalConsistencyEstimator()
+        )

@@ -1,0 +1,62 @@
+"""The parametric bootstrap of a release: what the fit would have been, had the noise fallen out another way."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from synthdp.constraint import Constraint
+from synthdp.domain import Domain
+from synthdp.inference.engines.refinement import estimate_refined
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.measurement import MAX_COUNT, FloatArray, LinearMeasurement
+
+
+def refits(
+    domain: Domain,
+    measurements: Sequence[LinearMeasurement],
+    constraints: Sequence[Constraint],
+    engine: Estimator,
+    generators: Sequence[np.random.Generator],
+    *,
+    start: Model | None = None,
+) -> Iterator[Model]:
+    """The fit of the measurements, and then fits of what they would be if that fit were the truth.
+
+    Parameters
+    ----------
+    domain
+        All attributes.
+    measurements
+        Everything that was measured.
+    constraints
+        What public knowledge rules out.
+    engine
+        What fits: the same for all, so that its errors are the same as well.
+    generators
+        For each further fit where its noise comes from. It is Gaussian with the recorded scales.
+    start
+        An earlier fit, to start from.
+    """
+    centre = estimate_refined(engine, domain, measurements, constraints=constraints, warm_start=start)
+    yield centre
+    expected = _expected(centre, measurements)
+    for generator in generators:
+        noisy = [_with_noise(m, values, generator) for m, values in zip(measurements, expected, strict=True)]
+        yield estimate_refined(engine, domain, noisy, constraints=constraints, warm_start=centre)
+
+
+def _expected(model: Model, measurements: Sequence[LinearMeasurement]) -> list[FloatArray]:
+    """What each measurement would be of the model, without noise."""
+    cliques = list(dict.fromkeys(measurement.clique for measurement in measurements))
+    tables = dict(zip(cliques, model.marginals(cliques), strict=True))
+    values = [(measurement, tables[measurement.clique].values) for measurement in measurements]
+    return [m.coarsening.apply(m.clique, table) if m.coarsening else table for m, table in values]
+
+
+def _with_noise(
+    measurement: LinearMeasurement, expected: FloatArray, generator: np.random.Generator
+) -> LinearMeasurement:
+    noise = np.asarray(measurement.stddev) * generator.standard_normal(expected.shape)
+    values = np.clip(expected + noise, -MAX_COUNT, MAX_COUNT)
+    return LinearMeasurement(measurement.clique, values, measurement.stddev, measurement.coarsening)
