@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from scipy.special import expit
 
 FloatArray = NDArray[np.float64]
@@ -82,7 +82,7 @@ def logistic(matrix: csr_array, outcome: NDArray[np.bool_] | FloatArray) -> Line
 def _gram(matrix: csr_array, weights: FloatArray | None = None) -> FloatArray:
     """``X' W X``, by way of a dense matrix where that is faster and fits."""
     n_rows, n_terms = matrix.shape
-    weighted = matrix if weights is None else diags_array(weights) @ matrix
+    weighted = matrix if weights is None else matrix.multiply(weights[:, None]).tocsr()
     if n_rows * n_terms <= MAX_DENSE and n_terms * n_rows <= DENSE_RATIO * matrix.nnz:
         return np.asarray(weighted.toarray().T @ matrix.toarray(), dtype=np.float64)
     return np.asarray((matrix.T @ weighted).toarray(), dtype=np.float64)

@@ -22,7 +22,7 @@ def test_least_squares_is_numpys_with_the_usual_errors():
     table = read(people(300))
     matrix, outcome = design_of(table).toarray(), np.random.default_rng(0).normal(size=300)
     fit = least_squares(csr_array(matrix), outcome)
-    expected, residuals, *_ = np.linalg.lstsq(matrix, outcome)
+    expected, residuals, *_ = np.linalg.lstsq(matrix, outcome, rcond=None)
     assert fit.coefficients == pytest.approx(expected, abs=1e-6)
     variance = residuals[0] / (300 - matrix.shape[1])
     assert fit.errors == pytest.approx(np.sqrt(np.diag(variance * np.linalg.inv(matrix.T @ matrix))), rel=1e-6)
