@@ -264,6 +264,28 @@ def test_an_older_copy_of_a_journal_whose_run_has_ended_is_refused(budget, path)
     path.write_bytes(older)
     with pytest.raises(PrivacyError, match="has ended with other answers, so this is an older copy"):
         charged(budget, path)
+    assert path.read_bytes() == older, "what was paid for stays, though the run is refused"
+
+
+def test_an_interrupt_after_the_charge_leaves_the_journal_that_is_charged(budget, path, monkeypatch):
+    append = Budget._append
+
+    def interrupted(*arguments):
+        append(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Budget, "_append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        charged(budget, path)
+    monkeypatch.undo()
+    charged(budget, path)
+    assert kinds(budget) == ["run", "end"]
+
+
+def test_a_note_without_a_budget_is_refused_for_nothing_would_be_charged(path):
+    with pytest.raises(ParameterError, match="budget_note is given without budget"):
+        charged(None, path, budget_note="teaching")
+    assert not path.exists()
 
 
 def meanwhile(monkeypatch, something):
