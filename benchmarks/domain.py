@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 from common.processes import synthdp_run
 
-from synthdp.evaluation.distribution import kolmogorov_smirnov
-from synthdp.evaluation.marginal_error import total_variation
+from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
+from synthdp.evaluation.metrics.marginal_error import total_variation
 from synthdp.release.registry import MECHANISMS
 from synthdp.table.records.codec import encode
 from synthdp.table.records.coded_source import CodedSource

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique, all_k_way
 from synthdp.domain import Domain
 from synthdp.errors import SynthdpError
-from synthdp.evaluation.marginal_error import workload_error
+from synthdp.evaluation.metrics.marginal_error import workload_error
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.loss import MarginalLoss

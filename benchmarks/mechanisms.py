@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import all_k_way
 from synthdp.errors import SynthdpError
-from synthdp.evaluation.marginal_error import total_variation
+from synthdp.evaluation.metrics.marginal_error import total_variation
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release

@@ -27,7 +27,7 @@ from sklearn import datasets
 
 from synthdp.derivation.budgets import MIN_COLUMNS, min_mass, takes_thresholds
 from synthdp.derivation.learner import LearntColumn, learn_columns
-from synthdp.evaluation.distribution import kolmogorov_smirnov
+from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency

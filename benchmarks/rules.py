@@ -27,8 +27,8 @@ import pandas as pd
 from common.numeric_tables import breast_cancer
 
 import synthdp
-from synthdp.evaluation.distribution import kolmogorov_smirnov
-from synthdp.evaluation.marginal_error import workload_error
+from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
+from synthdp.evaluation.metrics.marginal_error import workload_error
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.records.codec import encode
 from synthdp.table.records.coded_source import CodedSource

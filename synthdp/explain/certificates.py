@@ -5,7 +5,7 @@ from typing import Any
 
 from synthdp.explain.listing import table, wrapped
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of
+from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
 from synthdp.reporting import columns_in_words, event_in_words
 
 LEVELS = "levels (with missing)"
@@ -41,6 +41,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
+    content = with_what_was_meant(content)
     facts = [("guarantee", content["guarantee"])]
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:

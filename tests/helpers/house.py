@@ -26,6 +26,7 @@ ROOMS = {
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
+    "evaluation": (("metrics",), ("learning",), ("",)),
     "explain": (("",), ("planning", "pages")),
     "audit": (("asking",), ("",)),
     "cli": (("arguments",), ("",), ("commands",)),

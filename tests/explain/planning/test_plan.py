@@ -13,7 +13,7 @@ from oracles.privacy import Seeded
 
 from synthdp.cliques import all_k_way
 from synthdp.domain import Domain
-from synthdp.evaluation.marginal_error import total_variation
+from synthdp.evaluation.metrics.marginal_error import total_variation
 from synthdp.explain.planning.expected_accuracy import (
     GUESSED_BINS,
     GUESSED_LEVELS,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from synthdp.errors import ParameterError
-from synthdp.evaluation.marginal_error import total_variation, workload_error
+from synthdp.evaluation.metrics.marginal_error import total_variation, workload_error
 
 
 def test_total_variation_is_the_largest_difference_of_probabilities_of_an_event():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp.errors import ParameterError
-from synthdp.evaluation.distribution import kolmogorov_smirnov
+from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
 
 samples = st.lists(st.integers(-3, 3), min_size=1, max_size=20)
 

@@ -1,0 +1,1 @@
+"""What a model learns from a synthetic table, against what it learns from the real one."""

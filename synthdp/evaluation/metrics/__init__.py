@@ -1,0 +1,1 @@
+"""One table against another: what each metric is, one idea a file."""

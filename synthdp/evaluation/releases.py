@@ -1,0 +1,78 @@
+"""What a release says of its noise: certificates and measurements, one for each synthetic table."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+from synthdp.errors import ParameterError
+from synthdp.evaluation.metrics.references import Measured
+from synthdp.measurement import LinearMeasurement
+from synthdp.table.files.json_files import load_json
+from synthdp.table.schema.schema import Schema
+
+Certificate: TypeAlias = Mapping[str, Any] | Sequence[LinearMeasurement] | str | PathLike[str]
+Certificates: TypeAlias = Certificate | Sequence[Certificate | None] | Mapping[str, Certificate | None] | None
+
+
+def measured_in(
+    certificates: Certificates, names: Sequence[str], schema: Schema, *, is_observed: bool
+) -> tuple[dict[str, list[Measured]], list[str]]:
+    """The noisy marginals behind each synthetic table, and why some are unknown.
+
+    Parameters
+    ----------
+    certificates
+        As `evaluate` takes them.
+    names
+        The synthetic tables.
+    schema
+        What marginals are counted by.
+    is_observed
+        Whether the schema was read off the real table, so that no release can have used it.
+
+    Raises
+    ------
+    ParameterError
+        If there is not one for each table, or one is no certificate.
+    """
+    found: dict[str, list[Measured]] = {name: [] for name in names}
+    if certificates is None:
+        return found, ["no certificate was given: what the noise alone would cause is unknown"]
+    if is_observed:
+        return found, ["the schema was read off the real table: give the release's own to see what its noise causes"]
+    notes = []
+    for name, given in _by_name(certificates, names).items():
+        certificate = load_json(given, "certificate") if isinstance(given, str | PathLike) else given
+        if certificate is None:
+            continue
+        if not isinstance(certificate, Mapping):
+            found[name] = _of_measurements(certificate, schema)
+        elif not isinstance(certificate.get("events"), Sequence):
+            raise ParameterError(f"certificate of {name!r}: it has no events; give a release's certificate")
+        elif certificate.get("schema", {}).get("sha256", schema.fingerprint) != schema.fingerprint:
+            notes.append(f"the certificate of {name!r} is of another schema: what its noise causes is unknown")
+        else:
+            found[name] = Measured.of_events(certificate["events"], schema.domain)
+    return found, notes
+
+
+def _by_name(certificates: Any, names: Sequence[str]) -> dict[str, Any]:
+    if isinstance(certificates, Mapping) and "events" not in certificates:
+        if unknown := [name for name in certificates if name not in names]:
+            raise ParameterError(f"certificate: there is no synthetic table {unknown[0]!r}; give certificates by name")
+        return dict(certificates)
+    is_one = isinstance(certificates, str | PathLike | Mapping) or (
+        len(certificates) and all(isinstance(each, LinearMeasurement) for each in certificates)
+    )
+    listed = [certificates] if is_one else list(certificates)
+    if len(listed) != len(names):
+        raise ParameterError(f"certificate: {len(listed)} for {len(names)} synthetic tables; give one each, or None")
+    return dict(zip(names, listed, strict=True))
+
+
+def _of_measurements(measurements: Any, schema: Schema) -> list[Measured]:
+    if not isinstance(measurements, Sequence) or not all(isinstance(each, LinearMeasurement) for each in measurements):
+        raise ParameterError("certificate: it is neither a mapping nor a list of measurements; give one of them")
+    for measurement in measurements:
+        measurement.check_fits(schema.domain)
+    return Measured.of_measurements(measurements)

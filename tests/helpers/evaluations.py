@@ -1,0 +1,42 @@
+"""A small table of every kind of column, and tables read by schemas, for tests of metrics."""
+
+import numpy as np
+import pandas as pd
+
+from synthdp import Schema
+from synthdp.evaluation.metrics.read_table import ReadTable, read_table
+
+SCHEMA = {
+    "fields": [
+        {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},
+        {"name": "job", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}},
+        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}, "synthdp": {"bins": 10}},
+        {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 1000}, "synthdp": {"bins": 8}},
+        {"name": "born", "type": "date", "constraints": {"minimum": "2000-01-01", "maximum": "2003-12-31"}},
+    ],
+    "missingValues": [""],
+    "synthdp": {"constraints": [{"check": "age <= pay"}, {"forbid": {"town": ["C"], "job": ["x"]}}]},
+}
+
+
+def people(n_rows: int, seed: int = 0) -> pd.DataFrame:
+    """Rows in which all columns go together."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=n_rows)
+    town = np.array(["A", "B", "C"], dtype=object)[np.clip(np.rint(hidden + 1), 0, 2).astype(int)]
+    town[rng.random(n_rows) < 0.1] = None
+    pay = np.round(np.clip(500 + 150 * hidden + 60 * rng.normal(size=n_rows), 0, 1000), 1)
+    return pd.DataFrame(
+        {
+            "town": town,
+            "job": np.where(hidden + rng.normal(size=n_rows) > 0, "x", "y"),
+            "age": np.clip(np.rint(40 + 12 * hidden + 8 * rng.normal(size=n_rows)), 0, 99).astype(int),
+            "pay": np.where(rng.random(n_rows) < 0.05, np.nan, pay),
+            "born": pd.Timestamp("2000-01-01") + pd.to_timedelta(rng.integers(0, 1400, n_rows), "D"),
+        }
+    )
+
+
+def read(frame: pd.DataFrame, schema: object = SCHEMA) -> ReadTable:
+    """A table as metrics read it; ``schema`` may be sizes of columns."""
+    return read_table(frame, Schema.from_dict(schema), "table")
