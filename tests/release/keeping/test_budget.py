@@ -221,7 +221,8 @@ def test_a_run_is_known_by_its_journal_and_charged_once(budget):
     assert budget.show()["unfinished_runs"] == ["1", "2"]
     for _ in range(2):
         budget.end(journal("1"))
-    budget.end(journal("unknown"))
+    with pytest.raises(PrivacyError, match="is gone"):
+        budget.end(journal("unknown"))
     assert budget.show()["unfinished_runs"] == ["2"]
     assert [entry["kind"] for entry in budget.show()["entries"]] == ["run", "run", "end"]
     assert not charge(budget)
