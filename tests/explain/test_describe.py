@@ -269,7 +269,7 @@ def test_what_it_means_for_one_person_is_said_where_there_is_a_guarantee(place):
     begin = "for one person an attacker who is wrong about 1 % of"
     assert said() == [f"{begin} those not in the table recognises at most {at_most(most)} of those in it"]
     assert said(adjacency="replace-one") == [
-        f"{begin} records of one content recognises at most {100 * most:.3g} % of the other"
+        f"{begin} records of one content recognises at most {at_most(most)} of the other"
     ]
     assert said(is_private=False) == []
 
