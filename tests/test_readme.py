@@ -24,7 +24,9 @@ AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
-OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE)
+TUTORIAL, BY_HAND = ROOT / "docs/tutorial.md", ROOT / "docs/from-measurements.md"
+COMING_FROM = ROOT / "docs/coming-from.md"
+OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE, TUTORIAL, BY_HAND, COMING_FROM)
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
@@ -44,9 +46,10 @@ def blocks(language, *, pages=PAGES):
     return found
 
 
-def shell_commands():
-    """The arguments of every synthdp command in shell blocks and in the help."""
-    texts = [block.values[0] for block in blocks("sh")] + [command_line.EXAMPLES]
+def shell_commands(pages=PAGES):
+    """The arguments of every synthdp command in shell blocks and, of all pages, in the help."""
+    texts = [block.values[0].replace("\\\n", "") for block in blocks("sh", pages=pages)]
+    texts += [command_line.EXAMPLES] if pages is PAGES else []
     words = [
         shlex.split(part, comments=True) for text in texts for line in text.splitlines() for part in line.split("&&")
     ]
@@ -201,6 +204,53 @@ def test_an_evaluation_says_first_that_it_is_not_private(block, capsys):
 
 @needs_pages
 @needs_sample
+def test_the_tutorial_leads_from_the_table_to_a_publication(newcomer, capsys):
+    pytest.importorskip("jinja2")
+    (schema,) = blocks("jsonc", pages=[TUTORIAL])
+    (newcomer / "people.schema.json").write_text(schema.values[0], encoding="utf-8")
+    for arguments in shell_commands([TUTORIAL]):
+        outcome = invoke(*arguments)
+        assert outcome.code == 0, outcome
+    (code,) = blocks("python", pages=[TUTORIAL])
+    exec(compile(code.values[0], TUTORIAL.name, "exec"), {})
+    assert "NOT PRIVATE" in capsys.readouterr().out
+    text = TUTORIAL.read_text(encoding="utf-8")
+    published = set(re.findall(r"`([a-z.]+)`", text.split("Publish together:")[1].split("Keep back:")[0]))
+    assert published == {
+        "synthetic.csv", "synthetic.csv.privacy.json", "certificate.html", "people.synthdp", "people.schema.json",
+    }  # fmt: skip
+    assert all((newcomer / name).stat().st_size for name in published)
+    women = (newcomer / "women.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert (len(women), {line.split(",")[0] for line in women}) == (5000, {"F"})
+
+
+@needs_pages
+@needs_sample
+def test_who_comes_from_another_package_gets_as_many_rows(newcomer):
+    names = {}
+    for block in blocks("python", pages=[COMING_FROM]):
+        names.pop("synthetic", None)
+        exec(compile(block.values[0], COMING_FROM.name, "exec"), names)
+        assert len(names.get("synthetic", range(1000))) == 1000
+    assert names["synthesis"].certificate["mechanism"]["name"] == "privbayes"
+    assert len((newcomer / "synthetic.csv").read_text(encoding="utf-8").splitlines()) == 1001
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[BY_HAND]))
+def test_engines_are_better_than_the_noisy_counts_that_they_were_given(block):
+    names = {}
+    exec(compile(block, BY_HAND.name, "exec"), names)
+    ratio = names["table"].div(names["table"]["noisy counts"], axis=0)
+    assert set(names["engines"]) == set(ENGINES) - {"auto", "generative-network"}
+    assert ratio[names["engines"]].max().max() < 1
+    assert len([line for line in block.splitlines() if line]) < 27
+
+
+@needs_pages
+@needs_sample
 @pytest.mark.parametrize("block", blocks("json", pages=[WORKLOADS]))
 def test_workload_examples_suit_the_sample(block):
     schema = synthdp.Schema.load(ROOT / "data/census.schema.json")
@@ -267,7 +317,7 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 
 @needs_pages
-@pytest.mark.parametrize("block", blocks("jsonc"))
+@pytest.mark.parametrize("block", blocks("jsonc", pages=[page for page in PAGES if page != TUTORIAL]))
 def test_open_schemas_and_kinds_load(block):
     content = json.loads(block)
     schema = synthdp.OpenSchema.from_dict(content) if "fields" in content else synthdp.OpenSchema.from_kinds(content)
