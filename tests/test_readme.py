@@ -317,6 +317,21 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 
 @needs_pages
+def test_the_site_has_every_page_once():
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:")[1]
+    assert sorted(re.findall(r": ([a-z-]+\.md)$", nav, flags=re.MULTILINE)) == [page.name for page in PAGES[1:]]
+
+
+@needs_pages
+def test_the_reference_has_every_public_name():
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    homes = dict(reversed(path.rsplit(".", 1)) for path in re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE))
+    assert homes.pop("errors") == "synthdp"
+    known = {name: synthdp._HOMES[name] for name in synthdp.__all__ if name in synthdp._HOMES}
+    assert homes == known
+
+
+@needs_pages
 @pytest.mark.parametrize("block", blocks("jsonc", pages=[page for page in PAGES if page != TUTORIAL]))
 def test_open_schemas_and_kinds_load(block):
     content = json.loads(block)
