@@ -54,8 +54,8 @@ def test_a_charge_is_logged_when_it_is_made_and_before_anything_is_asked(caplog,
         table.measure(("a", "c"), rho=budget / 8)
     (record,) = caplog.records
     (event,) = table.ledger.events
-    assert record.getMessage() == f"charged {event.to_dict()}: 12.5 % of the budget is spent"
-    assert "'columns': ['a', 'c']" in record.getMessage()
+    costs = f"sigma {event.sigma_squared**0.5:.4g}, rho {float(event.rho):.4g}"
+    assert record.getMessage() == f"charged marginal a x c: {costs}; 12.5 % of the budget is spent"
 
 
 def test_what_is_refused_is_not_logged_as_charged(caplog):
@@ -80,6 +80,6 @@ def test_a_handler_that_raises_neither_loses_what_was_paid_for_nor_lets_spend_mo
 def test_a_handler_sees_a_ledger_that_has_paid(monkeypatch):
     seen = []
     own = ledger()
-    monkeypatch.setattr("synthdp.privacy.ledger.log", lambda *_: seen.append((own.spent, len(own.events))))
+    monkeypatch.setattr("synthdp.privacy.ledger.log_charge", lambda *_, **__: seen.append((own.spent, len(own.events))))
     own.charge(MarginalEvent.costing(own.budget / 4, clique=("a",), unit=own.unit))
     assert seen == [(own.budget / 4, 1)]

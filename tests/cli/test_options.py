@@ -75,9 +75,9 @@ def test_slips_in_json_files_have_a_line_and_a_column(tmp_path):
     path.write_text('{\n  "k": 3,\n  "target" "age"\n}')
     with pytest.raises(SchemaError, match="not valid JSON in line 3, column 12;"):
         load_json(path, "schema")
-    with pytest.raises(ParameterError, match="no valid JSON in line 3, column 12;"):
+    with pytest.raises(ParameterError, match="not valid JSON in line 3, column 12;"):
         Workload.parse(Schema.from_dict(SCHEMA).domain, path)
-    with pytest.raises(DataFileError, match="no valid JSON in line 3, column 12;"):
+    with pytest.raises(DataFileError, match="not valid JSON in line 3, column 12;"):
         describe(str(path))
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from synthdp.errors import MissingExtraError
 from synthdp.explain.certificates import event_row, measurement_row
-from synthdp.explain.pages.numbers import at_most, chance, times
+from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.stating.meaning import protection_of, stated_meaning
+from synthdp.release.stating.meaning import protection_of, stated_meaning, with_what_was_meant
 
 MAX_ROWS = 1000
 """Rows of a table that are on the page, about 20 sheets of paper; all are in the certificate."""
@@ -63,6 +63,7 @@ def certificate_page(content: Mapping[str, Any]) -> str:
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
+    content = with_what_was_meant(content)
     view = {
         "title": content.get("about", {}).get("name", "Synthetic table"),
         "state": {True: "private", False: "not-private", None: "unstated"}[content["is_private"]],

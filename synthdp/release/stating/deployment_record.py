@@ -12,6 +12,7 @@ from typing import Any
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.stating.meaning import with_what_was_meant
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 """Others are not in the registry's list; they are named under additional information."""
@@ -59,6 +60,7 @@ def deployment_record(certificate: Mapping[str, Any], about: Mapping[str, Any]) 
     missing += [f"curators[{i}].type" for i, each in enumerate(about.get("curators", ())) if "type" not in each]
     if missing:
         raise ParameterError(f"about: the registry needs {', '.join(missing)} as well; say it in a file for --about")
+    certificate = with_what_was_meant(certificate)
     parts = {
         "basic": _basic(about),
         "dp_variant": _variant(certificate),

@@ -118,15 +118,24 @@ class Protection:
         return _zcdp_pairs(self.rho)
 
 
+_MEANT_AT_FIRST = {"currency": Accounting.ZCDP.value, "failure_delta": 0.0, "failure_delta_spent": 0.0}
+
+
+def with_what_was_meant(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A certificate of any version, with what all were alike in before it was stated."""
+    accounting = certificate["accounting"] and _MEANT_AT_FIRST | certificate["accounting"]
+    return {"max_rows_per_unit": 1} | dict(certificate) | {"accounting": accounting}
+
+
 def protection_of(certificate: Mapping[str, Any]) -> Protection:
     """The guarantee of a certificate that has one, of any version."""
-    accounting = certificate["accounting"]
+    accounting = with_what_was_meant(certificate)["accounting"]
     return Protection(
         epsilon=certificate["epsilon"],
         delta=certificate["delta"],
         accounting=Accounting(accounting["currency"]),
         rho=accounting["rho_budget"],
-        failure_delta=accounting.get("failure_delta", 0.0),
+        failure_delta=accounting["failure_delta"],
     )
 
 
