@@ -120,7 +120,7 @@ class Synthesizer:
         """
         if y is not None:
             raise ParameterError("y is not read; leave it out, and name a column of the table as target= instead")
-        if self.__sklearn_is_fitted__() or (hasattr(self, "rescued_") and self.journal is None):
+        if self._is_fitted() or (hasattr(self, "rescued_") and self.journal is None):
             again = "another fit is another release, and pays epsilon and delta again"
             raise PrivacyError(f"this synthesizer has released already, and {again}; if that is meant, make a new one")
         self.synthesis_ = synthesize(data, **self.get_params(), report=report, rescue=self._rescue)
@@ -174,19 +174,14 @@ class Synthesizer:
         self.rescued_ = released
 
     def _fitted(self) -> Synthesis:
-        if not self.__sklearn_is_fitted__():
+        if not self._is_fitted():
             raise ParameterError("this synthesizer is not fitted; call fit with the table first")
         return self.synthesis_
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def _is_fitted(self) -> bool:
         return hasattr(self, "synthesis_")
 
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags  # only scikit-learn asks, so it is there
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
     def __repr__(self) -> str:
-        if self.__sklearn_is_fitted__():
+        if self._is_fitted():
             return f"<Synthesizer, fitted: {self.synthesis_!r}>"
         return f"<Synthesizer, not fitted: epsilon {self.epsilon}, delta {self.delta}>"
