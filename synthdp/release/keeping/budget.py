@@ -159,12 +159,8 @@ class Budget:
     def end(self, journal: Journal) -> None:
         """Note that a run has ended, and with which answers; once for each run.
 
-        Raises
-        ------
-        PrivacyError
-            If its charge is not there any more, or it has ended with other answers, in a copy of its journal.
-        DataFileError
-            As in `charge`.
+        Raises `PrivacyError` if its charge is gone, or it has ended with other answers in a copy of its journal, and
+        `DataFileError` as `charge`.
         """
         with self._open() as file:
             entries = self._entries(file)
