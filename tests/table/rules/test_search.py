@@ -213,7 +213,5 @@ def test_a_search_without_end_is_cut_off_and_said(monkeypatch):
         terms = [f"{rng.integers(2, 10**6)} * {name}" for name in chosen]
         texts.append(f"{' + '.join(terms[:4])} == {' + '.join(terms[4:])} + {rng.integers(1, 10**6)}")
     fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9}} for name in names]
-    with pytest.raises(
-        SchemaError, match="no row that keeps to them was found in a long search; remove or correct one"
-    ):
+    with pytest.raises(SchemaError, match="no row that keeps to them was found in a long search"):
         Schema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": text} for text in texts]}})
