@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
+    from synthdp.release.synthesizer import Synthesizer
     from synthdp.table.schema.open_schema import OpenSchema
     from synthdp.table.schema.schema import Schema
     from synthdp.workload import Workload
@@ -59,6 +60,7 @@ __all__ = [
     "SchemaError",
     "SynthdpError",
     "Synthesis",
+    "Synthesizer",
     "Workload",
     "__version__",
     "dp_events",
@@ -79,6 +81,7 @@ _HOMES = {
     "OpenSchema": "synthdp.table.schema.open_schema",
     "Schema": "synthdp.table.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
+    "Synthesizer": "synthdp.release.synthesizer",
     "Workload": "synthdp.workload",
     "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",

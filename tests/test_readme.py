@@ -24,7 +24,9 @@ AUDIT = ROOT / "docs/audit.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
-OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE)
+TUTORIAL, BY_HAND = ROOT / "docs/tutorial.md", ROOT / "docs/from-measurements.md"
+COMING_FROM = ROOT / "docs/coming-from.md"
+OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE, TUTORIAL, BY_HAND, COMING_FROM)
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
@@ -44,9 +46,10 @@ def blocks(language, *, pages=PAGES):
     return found
 
 
-def shell_commands():
-    """The arguments of every synthdp command in shell blocks and in the help."""
-    texts = [block.values[0] for block in blocks("sh")] + [command_line.EXAMPLES]
+def shell_commands(pages=PAGES):
+    """The arguments of every synthdp command in shell blocks and, of all pages, in the help."""
+    texts = [block.values[0].replace("\\\n", "") for block in blocks("sh", pages=pages)]
+    texts += [command_line.EXAMPLES] if pages is PAGES else []
     words = [
         shlex.split(part, comments=True) for text in texts for line in text.splitlines() for part in line.split("&&")
     ]
@@ -178,12 +181,14 @@ def test_error_bars_come_as_their_page_says(block):
 @needs_pages
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[FRAMES]))
-def test_a_data_frame_comes_back_as_its_page_says(block):
+def test_a_data_frame_comes_back_as_its_page_says():
     names = {}
-    exec(compile(block, FRAMES.name, "exec"), names)
+    for block in blocks("python", pages=[FRAMES]):
+        exec(compile(block.values[0], FRAMES.name, "exec"), names)
     assert names["synthetic"].dtypes.astype(str).to_dict() == names["dtypes"]
     assert names["synthesis"].cautions == ()
+    assert names["drawn"].dtypes.astype(str).to_dict() == names["dtypes"]
+    assert len(names["drawn"]) == 1000
 
 
 @needs_pages
@@ -195,6 +200,53 @@ def test_an_evaluation_says_first_that_it_is_not_private(block, capsys):
     exec(compile(block, EVALUATION.name, "exec"), names)
     assert capsys.readouterr().out.splitlines()[1].startswith("NOT PRIVATE")
     assert len(names["found"].prediction) == len(names["found"].queries) == 2
+
+
+@needs_pages
+@needs_sample
+def test_the_tutorial_leads_from_the_table_to_a_publication(newcomer, capsys):
+    pytest.importorskip("jinja2")
+    (schema,) = blocks("jsonc", pages=[TUTORIAL])
+    (newcomer / "people.schema.json").write_text(schema.values[0], encoding="utf-8")
+    for arguments in shell_commands([TUTORIAL]):
+        outcome = invoke(*arguments)
+        assert outcome.code == 0, outcome
+    (code,) = blocks("python", pages=[TUTORIAL])
+    exec(compile(code.values[0], TUTORIAL.name, "exec"), {})
+    assert "NOT PRIVATE" in capsys.readouterr().out
+    text = TUTORIAL.read_text(encoding="utf-8")
+    published = set(re.findall(r"`([a-z.]+)`", text.split("Publish together:")[1].split("Keep back:")[0]))
+    assert published == {
+        "synthetic.csv", "synthetic.csv.privacy.json", "certificate.html", "people.synthdp", "people.schema.json",
+    }  # fmt: skip
+    assert all((newcomer / name).stat().st_size for name in published)
+    women = (newcomer / "women.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert (len(women), {line.split(",")[0] for line in women}) == (5000, {"F"})
+
+
+@needs_pages
+@needs_sample
+def test_who_comes_from_another_package_gets_as_many_rows(newcomer):
+    names = {}
+    for block in blocks("python", pages=[COMING_FROM]):
+        names.pop("synthetic", None)
+        exec(compile(block.values[0], COMING_FROM.name, "exec"), names)
+        assert len(names.get("synthetic", range(1000))) == 1000
+    assert names["synthesis"].certificate["mechanism"]["name"] == "privbayes"
+    assert len((newcomer / "synthetic.csv").read_text(encoding="utf-8").splitlines()) == 1001
+
+
+@needs_pages
+@needs_sample
+@pytest.mark.usefixtures("newcomer")
+@pytest.mark.parametrize("block", blocks("python", pages=[BY_HAND]))
+def test_engines_are_better_than_the_noisy_counts_that_they_were_given(block):
+    names = {}
+    exec(compile(block, BY_HAND.name, "exec"), names)
+    ratio = names["table"].div(names["table"]["noisy counts"], axis=0)
+    assert set(names["engines"]) == set(ENGINES) - {"auto", "generative-network"}
+    assert ratio[names["engines"]].max().max() < 1
+    assert len([line for line in block.splitlines() if line]) < 27
 
 
 @needs_pages
@@ -265,7 +317,22 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 
 @needs_pages
-@pytest.mark.parametrize("block", blocks("jsonc"))
+def test_the_site_has_every_page_once():
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:")[1]
+    assert sorted(re.findall(r": ([a-z-]+\.md)$", nav, flags=re.MULTILINE)) == [page.name for page in PAGES[1:]]
+
+
+@needs_pages
+def test_the_reference_has_every_public_name():
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    homes = dict(reversed(path.rsplit(".", 1)) for path in re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE))
+    assert homes.pop("errors") == "synthdp"
+    known = {name: synthdp._HOMES[name] for name in synthdp.__all__ if name in synthdp._HOMES}
+    assert homes == known
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("jsonc", pages=[page for page in PAGES if page != TUTORIAL]))
 def test_open_schemas_and_kinds_load(block):
     content = json.loads(block)
     schema = synthdp.OpenSchema.from_dict(content) if "fields" in content else synthdp.OpenSchema.from_kinds(content)

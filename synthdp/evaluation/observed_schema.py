@@ -56,7 +56,8 @@ def _content(path: str | PathLike[str]) -> Any:
             content = manifest.read(MAX_JSON_BYTES)
         return parse_json(content.decode(), f"schema {str(path)!r}")["schema"]
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, BadZipFile, zlib.error):  # damaged or forged
-        raise DataFileError(f"schema {str(path)!r}: it is not a saved synthesis; give a file from --save") from None
+        problem = "it is no saved synthesis, or is damaged; give a file from --save"
+        raise DataFileError(f"schema {str(path)!r}: {problem}") from None
 
 
 def whole_frame(data: object) -> pd.DataFrame:

@@ -8,7 +8,7 @@ def describe_budget(content: Mapping[str, Any]) -> str:
     """What `synthdp.Budget.show` found, in lines."""
     who = f"persons told apart by {content['unit']!r}" if content["unit"] else "records"
     lines = [
-        f"Budget of {content['population']}",
+        f"Budget of {_in_a_line(content['population'])}",
         f"  epsilon {content['epsilon']:g}, delta {content['delta']:g}, for {who} ({content['adjacency']}); "
         f"since {content['when']}",
         "",
@@ -28,7 +28,7 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
     """One charge; that a run has ended is not worth a line."""
     if entry["kind"] == "end":
         return []
-    note = f": {entry['note']}" if entry["note"] else ""
+    note = f": {_in_a_line(entry['note'])}" if entry["note"] else ""
     if entry["kind"] == "run":
         guarantee = entry["guarantee"]
         what = f"run of {entry['software']}, epsilon {guarantee['epsilon']:g}, delta {guarantee['delta']:g}"
@@ -52,6 +52,11 @@ def _totals(content: Mapping[str, Any]) -> list[str]:
             f"delta {spent['delta']:.3g} of {spent['delta_at_most']:.3g} for thresholds and other systems"
         )
     return [*lines, f"Left: about epsilon {left['epsilon']:.3g} at delta {left['delta']:.3g}"]
+
+
+def _in_a_line(text: str) -> str:
+    """What somebody wrote, without line feeds: a line that looks like a charge is one."""
+    return " ".join(text.split())
 
 
 def _number(fraction: str) -> str:

@@ -1,9 +1,11 @@
 """Explaining certificates to people: the guarantee, what it was paid for, and which domains were learnt."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synthdp.explain.listing import table, wrapped
+from synthdp.explain.numbers import at_most
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.meaning import FALSE_POSITIVES, protection_of, with_what_was_meant
 from synthdp.reporting import columns_in_words, event_in_words
@@ -60,7 +62,16 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         listed = "\n".join(wrapped(line, indent=" " * 19) for line in _listed(facts).splitlines())
         return "\n\n".join([listed, limits, _listed(details[:2]), _questions_in_short(content)])
     details += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
-    return "\n\n".join([_listed(facts), *tables, limits, _listed(details), questions])
+    return "\n\n".join([_listed(facts), *tables, limits, *_stated(content), _listed(details), questions])
+
+
+def _stated(content: Mapping[str, Any]) -> list[str]:
+    """What is told without noise, and what the curator says."""
+    known = [f"  - {each['quantity']}: {each['source']}" for each in content.get("unprotected", ())]
+    said = {key: each if isinstance(each, str) else json.dumps(each) for key, each in content.get("about", {}).items()}
+    told = [f"  - {key}: {text}" for key, text in said.items()]
+    parts = (("told without noise:", known), ("said by the curator:", told))
+    return ["\n".join([title, *lines]) for title, lines in parts if lines]
 
 
 def _questions(content: Mapping[str, Any]) -> str:
@@ -89,7 +100,7 @@ def _meaning(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     replaces = content["adjacency"] == Adjacency.REPLACE_ONE.value
     ones, others = ("records of one content", "the other") if replaces else ("those not in the table", "those in it")
     wrong = f"an attacker who is wrong about {100 * FALSE_POSITIVES:g} % of {ones}"
-    return [("for one person", f"{wrong} recognises at most {100 * right:.3g} % of {others}")]
+    return [("for one person", f"{wrong} recognises at most {at_most(right)} of {others}")]
 
 
 def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -3,6 +3,8 @@
 import json
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from synthdp.errors import DataFileError, SchemaError
@@ -22,6 +24,8 @@ from synthdp.table.schema.schema import Schema
 
 _MAX_WIDTH = 100
 """Characters of a rule that are shown, and, halved, of the values of a column: rules get a line of their own."""
+_ZIP, _CHAINED = b"PK\x03\x04", b'{"hash":"'
+"""How saved models begin, damaged ones too, and how journals and budgets do."""
 _BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
 
 
@@ -43,10 +47,12 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         If it is a schema that contradicts itself.
     """
     try:
-        if zipfile.is_zipfile(path):
+        if zipfile.is_zipfile(path) or _begins(path, _ZIP):
             return _release_file(path, is_whole=is_whole)
     except (OSError, ValueError) as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
+    if _begins(path, _CHAINED):
+        raise DataFileError(f"{path!r}: it is a budget, which synthdp budget show explains, or a journal")
     try:
         content = load_json(path, "file")
     except SchemaError as error:
@@ -61,6 +67,13 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         return schema.to_dict(), _schema_text(schema, kind)
     text = f"{_certificate_text(path, certificate, is_whole)}\n\n{_schema_text(schema, kind)}"
     return {"certificate": certificate, "schema": schema.to_dict()}, text
+
+
+def _begins(path: str, beginning: bytes) -> bool:
+    """Whether a file begins so; one that cannot be read does not."""
+    with suppress(OSError, ValueError), Path(path).open("rb") as stream:
+        return stream.read(len(beginning)) == beginning
+    return False
 
 
 def _certificate_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -24,8 +24,8 @@ from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.release.forgetting import forgetful
 from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import as_engine, as_mechanism

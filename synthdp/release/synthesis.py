@@ -109,6 +109,9 @@ class Synthesis(Answers):
     ) -> Any:
         """Draw a synthetic table, a slice of it, or complete partial records.
 
+        Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
+        their ``start``, and the same seed gives the same fakes.
+
         Parameters
         ----------
         n_rows
@@ -129,9 +132,6 @@ class Synthesis(Answers):
             that the schema does not know is refused, unless its column has an ``other`` level: then the rest
             is drawn as for ``other``, and the value stays.
             With ``where`` the rest is drawn inside the slice. Given values of a generated column stay, too.
-
-        Columns that the schema generates (ids, fakes) come with every draw: ids begin again at
-        their ``start``, and the same seed gives the same fakes.
 
         Returns
         -------

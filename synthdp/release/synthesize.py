@@ -12,8 +12,8 @@ from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.forgetting import forgetful
 from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema

@@ -344,10 +344,10 @@ def test_the_direct_engine_refuses_a_big_domain_before_anything_is_paid(place):
 
 MODELS = {
     "missing": (None, "no such file"),
-    "a table": (f"a,b\n1,{CANARY}\n", "not a saved synthesis"),
-    "empty": ("", "not a saved synthesis"),
-    "a schema": (json.dumps(SCHEMA), "not a saved synthesis"),
-    "parquet": (PARQUET, "not a saved synthesis"),
+    "a table": (f"a,b\n1,{CANARY}\n", "no saved synthesis"),
+    "empty": ("", "no saved synthesis"),
+    "a schema": (json.dumps(SCHEMA), "no saved synthesis"),
+    "parquet": (PARQUET, "no saved synthesis"),
 }
 
 

@@ -123,6 +123,19 @@ def test_releases_of_other_systems_are_entered_by_hand():
     assert_one_line(invoke("budget", "add", "b", "--epsilon", "1"), 2)
 
 
+def test_a_note_cannot_look_like_a_charge():
+    assert invoke("budget", "add", "b", "--epsilon", "0.5", "--note", "x\n  2026  other system, epsilon 9").code == 0
+    found = invoke("budget", "show", "b").out.decode().splitlines()
+    assert [line.count("other system") for line in found if line.startswith("  20")] == [2]
+
+
+def test_a_note_without_a_budget_is_refused():
+    outcome = invoke(*run_arguments("--mechanism", "independent", "--budget-note", "x"))
+    assert_one_line(outcome, 2)
+    assert "nothing would be charged" in outcome.err
+    assert not Path("out.csv").exists()
+
+
 def test_create_refuses_what_makes_no_budget():
     assert_one_line(invoke(*CREATE), 1)
     new = ("budget", "create", "new", "--epsilon=1", "--delta=1e-6", "--population", "x")

@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_one_line(real, synthetic, options, error, says):
 
 def test_a_file_that_is_no_saved_synthesis_is_refused(tmp_path):
     (tmp_path / "no.synthdp").write_bytes(b"PK no archive")
-    with pytest.raises(DataFileError, match="not a saved synthesis"):
+    with pytest.raises(DataFileError, match="no saved synthesis"):
         evaluate(REAL, REAL, tmp_path / "no.synthdp")
 
 

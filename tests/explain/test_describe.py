@@ -7,9 +7,14 @@ import pandas as pd
 import pytest
 from helpers.cli_runs import assert_one_line, invoke
 from helpers.failing_runs import failing
+from helpers.stated import release_of
 
 import synthdp
 from synthdp.derivation import learner
+from synthdp.errors import DataFileError
+from synthdp.explain.certificates import certificate_text
+from synthdp.explain.describe import describe
+from synthdp.explain.numbers import at_most
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.stating.meaning import Protection
@@ -262,9 +267,9 @@ def test_what_it_means_for_one_person_is_said_where_there_is_a_guarantee(place):
         failure_delta=accounting["failure_delta"],
     ).true_positives(0.01)
     begin = "for one person an attacker who is wrong about 1 % of"
-    assert said() == [f"{begin} those not in the table recognises at most {100 * most:.3g} % of those in it"]
+    assert said() == [f"{begin} those not in the table recognises at most {at_most(most)} of those in it"]
     assert said(adjacency="replace-one") == [
-        f"{begin} records of one content recognises at most {100 * most:.3g} % of the other"
+        f"{begin} records of one content recognises at most {at_most(most)} of the other"
     ]
     assert said(is_private=False) == []
 
@@ -334,3 +339,25 @@ def test_what_matters_most_of_a_certificate_or_model_fits_a_screen(place):
     line = next(line for line in short if line.startswith("marginal")).split()
     assert line[1] == str(len(marginals))
     assert float(line[-1]) == pytest.approx(sum(event["rho"] for event in marginals), rel=1e-3)
+
+
+def test_damaged_models_budgets_and_journals_are_told_apart(tmp_path):
+    path = tmp_path / "cut.synthdp"
+    path.write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(DataFileError, match="it is no saved synthesis, or is damaged"):
+        describe(str(path))
+    budget = tmp_path / "people.budget"
+    synthdp.Budget.create(budget, epsilon=1, delta=1e-6, population="people")
+    with pytest.raises(DataFileError, match="it is a budget, which synthdp budget show explains, or a journal"):
+        describe(str(budget))
+    with pytest.raises(DataFileError, match="it exists, and is never replaced; give another name"):
+        synthdp.Budget.create(budget, epsilon=1, delta=1e-6, population="people")
+
+
+def test_all_of_a_certificate_is_told_with_what_its_curator_says():
+    certificate = release_of(about={"intended_use": "teaching", "curators": [{"name": "An office"}]}).certificate
+    text = certificate_text(certificate)
+    assert "  - intended_use: teaching" in text
+    assert '  - curators: [{"name": "An office"' in text
+    assert "told without noise:" in text
+    assert "teaching" not in certificate_text(certificate, is_whole=False)

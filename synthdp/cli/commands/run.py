@@ -18,7 +18,7 @@ from synthdp.cli.outputs import (
 from synthdp.cli.rescue import PaidFor, rescuing
 from synthdp.errors import ParameterError
 from synthdp.inference.requests import most_rows
-from synthdp.release.forgetting import forgetful
+from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about

@@ -9,7 +9,7 @@ from typing import Any
 
 from synthdp.errors import MissingExtraError
 from synthdp.explain.certificates import event_row, measurement_row
-from synthdp.explain.pages.numbers import at_most, chance, times
+from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.meaning import protection_of, stated_meaning, with_what_was_meant

@@ -161,17 +161,16 @@ class Account:
             if price > left:
                 raise BudgetExceededError(
                     f"this costs {what} {float(price):.4g} but only {float(left):.4g} is left for that; "
-                    f"{self._hint(terms)}"
+                    f"{self._hint(terms, cost.accounting or terms.accounting)}"
                 )
 
-    def _hint(self, terms: Terms) -> str:
-        left = epsilon_of(terms.accounting, terms.capacity - self.rho, float(self.delta), most=float(self.epsilon))
-        theorem = terms.accounting.value
-        return (
-            f"with delta {float(self.delta):.4g} about epsilon {0.99 * left:.3g} fits ({theorem})"
-            if left
-            else "all is spent"
-        )
+    def _hint(self, terms: Terms, accounting: Accounting) -> str:
+        """What would fit: of a run that converts its epsilon by another theorem than the budget, less."""
+        left = epsilon_of(accounting, terms.capacity - self.rho, float(self.delta), most=float(self.epsilon))
+        if not left:
+            return "all is spent"
+        better = "" if accounting is terms.accounting else f"; more with --accounting {terms.accounting.value}"
+        return f"with delta {float(self.delta):.4g} about epsilon {0.99 * left:.3g} fits ({accounting.value}){better}"
 
 
 def epsilon_of(accounting: Accounting, rho: Fraction, delta: float, *, most: float) -> float:

@@ -157,10 +157,20 @@ class Budget:
         return True
 
     def end(self, journal: Journal) -> None:
-        """Note that a run has ended, and with which answers; once for each run."""
+        """Note that a run has ended, and with which answers; once for each run.
+
+        Raises `PrivacyError` if its charge is gone, or it has ended with other answers in a copy of its journal, and
+        `DataFileError` as `charge`.
+        """
         with self._open() as file:
             entries = self._entries(file)
-            if journal.run in entries.runs and journal.run not in entries.ended:
+            if journal.run not in entries.runs:
+                raise PrivacyError(
+                    f"budget {self.path!r}: the charge for the run of journal {journal.path!r} is gone, so this is an "
+                    "older copy: restore the budget, or give the same command again, which charges the run again"
+                )
+            self._check_answers(entries, journal)
+            if journal.run not in entries.ended:
                 file.append({"kind": "end", "run": journal.run, "journal_head": journal.head, "when": _now()})
 
     def add(
@@ -257,6 +267,10 @@ class Budget:
                 f"budget {self.path!r}: it was charged for the run of journal {journal.path!r} with another cost; "
                 "start anew with another journal"
             )
+        self._check_answers(entries, journal)
+
+    def _check_answers(self, entries: Entries, journal: Journal) -> None:
+        """Refuse a run that has ended with other answers: two releases for the price of one."""
         if entries.ended.get(journal.run, journal.head) != journal.head:
             raise PrivacyError(
                 f"budget {self.path!r}: the run of journal {journal.path!r} has ended with other answers, so this is "

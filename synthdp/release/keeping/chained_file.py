@@ -8,6 +8,7 @@ from contextlib import suppress
 from hashlib import sha256
 from io import FileIO
 from os import PathLike
+from os.path import lexists
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, Self, TypeVar, final
 
@@ -72,6 +73,8 @@ class ChainedFile:
         """Write a new file with its first entry, whole or not at all; raises `DataFileError` if that fails."""
         if str(path) == STANDARD_STREAM:
             raise DataFileError(f"{what} {str(path)!r}: it must be an ordinary file; give the name of one")
+        if lexists(path):
+            raise DataFileError(f"{what} {str(path)!r}: it exists, and is never replaced; give another name")
         with write_atomically(path, force=False) as stream:
             stream.write(_line("", header)[0])
 

@@ -64,10 +64,12 @@ def kept_run(
     Raises
     ------
     ParameterError
-        If there is a budget but no journal: a run that failed would have to pay again.
+        If there is a budget but no journal: a run that failed would have to pay again; or a note but no budget.
     DataFileError, ParameterError, PrivacyError
         As `Journal` and `Budget.charge`.
     """
+    if note and budget is None:
+        raise ParameterError("budget_note is given without budget, so nothing would be charged; name the budget's file")
     if journal is None:
         if budget is not None:
             raise ParameterError(

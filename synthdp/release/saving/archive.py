@@ -114,7 +114,8 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
     except Exception as error:  # of a damaged or forged file the readers below may raise anything
-        raise DataFileError(f"{str(path)!r}: it is not a saved synthesis; give a file from --save") from error
+        problem = "it is no saved synthesis, or is damaged; give a file from --save, or restore it from a copy"
+        raise DataFileError(f"{str(path)!r}: {problem}") from error
 
 
 def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:

@@ -11,6 +11,9 @@ from synthdp.table.columns.reading import distinct, is_missing, objects_of
 
 Mask = NDArray[np.bool_]
 
+_LARGEST = 2.0**63
+"""Whole numbers from there on fit into no column of integers: a level ``other`` stands for those as well."""
+
 
 def empty_cells(values: pd.Series, *, blank: bool = True) -> Mask:
     """Which cells hold no value: None, NaN or NaT, and if ``blank`` texts of nothing but white space.
@@ -60,4 +63,5 @@ def _whole_numbers(values: pd.Series, dtype: Any) -> pd.Series:
     if values.dtype != np.float64 or not is_numeric_dtype(dtype):
         return values
     present = values.dropna()
-    return values.astype(dtype) if (present == present.round()).all() else values
+    is_whole = (present == present.round()) & (present.abs() < _LARGEST)
+    return values.astype(dtype) if is_whole.all() else values

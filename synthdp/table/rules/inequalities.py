@@ -123,9 +123,11 @@ class Inequality:
         return changed
 
 
-def tighten(inequalities: Sequence[Inequality], rows: Intervals, lines: Mapping[str, Line]) -> Mask:
+def tighten(
+    inequalities: Sequence[Inequality], rows: Intervals, lines: Mapping[str, Line], *, rounds: int | None = None
+) -> Mask:
     """Narrow intervals until nothing changes, or for long enough, and tell which rows may keep to all inequalities."""
-    for _ in range(2 * len(lines) + 2):
+    for _ in range(2 * len(lines) + 2 if rounds is None else rounds):
         changed = [inequality.tighten(rows, lines) for inequality in inequalities]
         if not any(changed):
             break

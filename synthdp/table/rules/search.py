@@ -21,11 +21,17 @@ from synthdp.table.rules.simplex import Row, point_between
 MAX_STEPS = 256
 """Intervals that are looked at; what people write takes one to ten."""
 
+BLAME_STEPS = 32
+"""The same where it is only looked for the checks that are at fault."""
+
+_ROUNDS = 3
+"""Narrowing brings little more after so many rounds that the simplex method does not find."""
+
 Places = dict[str, int]
 
 
 class UndecidedError(Exception):
-    """`MAX_STEPS` were not enough."""
+    """The steps were not enough."""
 
 
 @final
@@ -41,11 +47,14 @@ class Search:
         The columns.
     tables
         What other rules allow of columns that are free in the row.
+    steps
+        Intervals that are looked at.
     """
 
     inequalities: Sequence[Inequality]
     lines: Mapping[str, Line]
     tables: Sequence[Table] = ()
+    steps: int = MAX_STEPS
 
     def found(self, row: Intervals, near: Mapping[str, int]) -> Places | None:
         """The places of all columns that are free and known in a row that keeps to everything; None if there is none.
@@ -60,16 +69,16 @@ class Search:
         Raises
         ------
         UndecidedError
-            If neither is clear after `MAX_STEPS`.
+            If neither is clear after all steps.
         """
         if not all(allowed.any() for _, allowed in self.tables):
             return None
         waiting = [row]
-        for _ in range(MAX_STEPS):
+        for _ in range(self.steps):
             if not waiting:
                 return None
             box = waiting.pop().rows(np.arange(1))
-            if not tighten(self.inequalities, box, self.lines).all():
+            if not tighten(self.inequalities, box, self.lines, rounds=_ROUNDS).all():
                 continue
             point = self._point(box, near)
             if point is None:

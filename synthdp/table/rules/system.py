@@ -16,7 +16,7 @@ from synthdp.table.rules.combinations import Table, allowed_at_all
 from synthdp.table.rules.expressions import Relation
 from synthdp.table.rules.inequalities import Inequality, Intervals, Mask, can_hold, tighten
 from synthdp.table.rules.lines import Line
-from synthdp.table.rules.search import Places, Search, UndecidedError, rows_of
+from synthdp.table.rules.search import BLAME_STEPS, MAX_STEPS, Places, Search, UndecidedError, rows_of
 from synthdp.table.rules.simplex import point_between
 
 Numbers = Mapping[str, NDArray[np.float64]]
@@ -25,10 +25,14 @@ Numbers = Mapping[str, NDArray[np.float64]]
 @final
 @dataclass(frozen=True)
 class Blame:
-    """Checks to which a row cannot keep together, but to any fewer of them; perhaps because of other rules."""
+    """Checks to which a row cannot keep together, as few as were found; perhaps because of other rules.
+
+    Or all of them, where a search came to no end (``is_undecided``).
+    """
 
     relations: tuple[Relation, ...]
     with_rules: bool = False
+    is_undecided: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -123,23 +127,46 @@ class System:
         relations
             What the row must keep to if not all checks.
         """
-        kept = self.inequalities
-        if relations is not None:
-            kept = tuple(found for relation in relations for found in inequalities_of(relation, self.lines))
         try:
-            return Search(kept, self.lines, tables).found(row, near)
+            return self._searched(row, near, tables, relations)
         except UndecidedError:
             return None
 
+    def _searched(
+        self,
+        row: Intervals,
+        near: Places,
+        tables: Sequence[Table],
+        relations: Sequence[Relation] | None = None,
+        steps: int = MAX_STEPS,
+    ) -> Places | None:
+        """The same, but raises `UndecidedError` where it is not clear that there are none."""
+        kept = self.inequalities
+        if relations is not None:
+            kept = tuple(found for relation in relations for found in inequalities_of(relation, self.lines))
+        return Search(kept, self.lines, tables, steps).found(row, near)
+
+    def _is_hopeless(
+        self, row: Intervals, near: Places, tables: Sequence[Table], relations: Sequence[Relation]
+    ) -> bool:
+        """Whether it is soon clear that nothing keeps to these."""
+        try:
+            return self._searched(row, near, tables, relations, BLAME_STEPS) is None
+        except UndecidedError:
+            return False
+
     def blamed(self, row: Intervals, near: Places, tables: Sequence[Table] = ()) -> Blame | None:
-        """The checks because of which `found` finds nothing, as few as there are; None if it finds something."""
-        if self.found(row, near, tables) is not None:
-            return None
-        rules = tables if self.found(row, near) is not None else ()
+        """The checks because of which `found` finds nothing, as few as are soon found; None if it finds something."""
+        try:
+            if self._searched(row, near, tables) is not None:
+                return None
+        except UndecidedError:
+            return Blame(self.relations, with_rules=bool(tables), is_undecided=True)
+        rules = () if self._is_hopeless(row, near, (), self.relations) else tables
         left = list(self.relations)
         for relation in self.relations:
             others = [other for other in left if other is not relation]
-            if self.found(row, near, rules, others) is None:
+            if self._is_hopeless(row, near, rules, others):
                 left = others
         return Blame(tuple(left), with_rules=bool(rules))
 
@@ -173,7 +200,9 @@ class System:
         named = dict.fromkeys(name for relation in blame.relations for name in relation.factors)
         bounds = [f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt]
         one = len(blame.texts) == 1
-        if blame.with_rules:
+        if blame.is_undecided:
+            problem = ": no row that keeps to " + ("it" if one else "them") + " was found in a long search"
+        elif blame.with_rules:
             problem = ": no row that keeps to the other rules keeps to " + ("it" if one else "them")
         elif not bounds or self._contradict(blame.relations):
             problem = " contradicts itself" if one else " contradict each other"

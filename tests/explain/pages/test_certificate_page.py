@@ -161,3 +161,10 @@ def test_without_jinja_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(module, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"synthdp\[publish\]"):
         certificate_page(release_of(mechanism="independent").certificate)
+
+
+@pytest.mark.parametrize("entries", [["x"], [{}], [[]], [None]])
+def test_entries_that_somebody_wrote_otherwise_are_left_out(entries):
+    certificate = release_of().certificate
+    kept = certificate["unprotected"]
+    assert certificate_page(certificate | {"unprotected": [*entries, *kept]}) == certificate_page(certificate)

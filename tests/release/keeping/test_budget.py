@@ -221,7 +221,8 @@ def test_a_run_is_known_by_its_journal_and_charged_once(budget):
     assert budget.show()["unfinished_runs"] == ["1", "2"]
     for _ in range(2):
         budget.end(journal("1"))
-    budget.end(journal("unknown"))
+    with pytest.raises(PrivacyError, match="is gone"):
+        budget.end(journal("unknown"))
     assert budget.show()["unfinished_runs"] == ["2"]
     assert [entry["kind"] for entry in budget.show()["entries"]] == ["run", "run", "end"]
     assert not charge(budget)
@@ -380,3 +381,14 @@ def test_the_chain_is_that_of_plain_sha256(budget, path):
         previous = sha256(previous + raw[:-1]).hexdigest().encode()
         assert start == b'{"hash":"' + previous + b'"'
     assert budget.head == previous.decode()
+
+
+def test_the_epsilon_that_is_said_to_fit_fits_the_runs_own_theorem(tmp_path):
+    budget = Budget.create(tmp_path / "zcdp.budget", epsilon=1.0, delta=1e-6, population="p", accounting="zcdp")
+    with pytest.raises(
+        BudgetExceededError, match=r"about epsilon [.0-9]+ fits \(gdp\); more with --accounting zcdp"
+    ) as no:
+        charge(budget, epsilon=1.0, delta=1e-6, accounting=Accounting.GDP)
+    fits = float(str(no.value).partition("about epsilon ")[2].split()[0])
+    assert 0.5 < fits < 1.0
+    assert charge(budget, epsilon=fits, delta=1e-6, accounting=Accounting.GDP)

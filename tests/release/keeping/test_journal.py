@@ -11,7 +11,7 @@ from helpers.values import GRID, STARTS, Counts, Rows, Untouchable, book
 from oracles.privacy import ArraySource, Replay, UntouchableSource
 from synthdp.mechanisms.mst import MST
 
-from synthdp.errors import DataFileError, ParameterError, PrivacyError
+from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
 from synthdp.measurement import Coarsening
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
@@ -123,6 +123,46 @@ def test_another_grid_is_another_question(path, changed):
             values.histogram(replace(GRID, **changed), STARTS, rho=RHO)
         with pytest.raises(PrivacyError, match="the run asks for histogram of x in another way"):
             values.histogram(GRID, STARTS + 1, rho=RHO)
+
+
+def test_candidates_without_one_of_the_score_are_another_question(path):
+    with Journal(path, SETTINGS) as journal:
+        table = PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal)
+        table.scores(CLIQUES[:-1], score=zero_score(), rho=RHO)
+    with Journal(path, SETTINGS) as journal:
+        table = PrivateTable(UntouchableSource(DOMAIN), ledger(), memory=journal)
+        for others in (CLIQUES[1:], CLIQUES[:-1][::-1]):
+            with pytest.raises(PrivacyError, match="in another way"):
+                table.scores(others, score=zero_score(), rho=RHO)
+
+
+def test_another_range_of_a_tree_and_another_grid_of_values_are_other_questions(path):
+    delta = Fraction(1, 1000)
+    with Journal(path, SETTINGS) as journal:
+        PrivateValues(Rows([1, 2]), book(), memory=journal).split_tree(GRID, -8, 8, rho=RHO)
+    with Journal(path, SETTINGS) as journal:
+        values = PrivateValues(Untouchable(), book(), memory=journal)
+        for ends in ((-7, 8), (-8, 9)):
+            with pytest.raises(PrivacyError, match="in another way"):
+                values.split_tree(GRID, *ends, rho=RHO)
+        values.split_tree(GRID, -8, 8, rho=RHO)
+        PrivateValues(Rows([1, 2]), book(), memory=journal).frequent(GRID, rho=RHO, delta=delta)
+    with Journal(path, SETTINGS) as journal:
+        values = PrivateValues(Untouchable(), book(), memory=journal)
+        values.split_tree(GRID, -8, 8, rho=RHO)
+        with pytest.raises(PrivacyError, match="in another way"):
+            values.frequent(replace(GRID, decimals=1), rho=RHO, delta=delta)
+
+
+def test_a_remembered_answer_is_charged_and_only_within_the_budget(path):
+    with Journal(path, SETTINGS) as journal:
+        PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal).measure((), rho=RHO)
+    with Journal(path, SETTINGS) as journal:
+        table = PrivateTable(UntouchableSource(DOMAIN), ledger(), memory=journal)
+        with pytest.raises(BudgetExceededError):
+            table.measure((), rho=2 * table.ledger.budget)
+        table.measure((), rho=RHO)
+        assert table.ledger.spent == RHO
 
 
 def test_an_answer_that_cannot_be_kept_is_never_seen_but_paid_for(path, monkeypatch):

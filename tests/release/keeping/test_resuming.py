@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -263,6 +264,59 @@ def test_an_older_copy_of_a_journal_whose_run_has_ended_is_refused(budget, path)
     path.write_bytes(older)
     with pytest.raises(PrivacyError, match="has ended with other answers, so this is an older copy"):
         charged(budget, path)
+    assert path.read_bytes() == older, "what was paid for stays, though the run is refused"
+
+
+def test_an_interrupt_after_the_charge_leaves_the_journal_that_is_charged(budget, path, monkeypatch):
+    append = Budget._append
+
+    def interrupted(*arguments):
+        append(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Budget, "_append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        charged(budget, path)
+    monkeypatch.undo()
+    charged(budget, path)
+    assert kinds(budget) == ["run", "end"]
+
+
+def test_a_note_without_a_budget_is_refused_for_nothing_would_be_charged(path):
+    with pytest.raises(ParameterError, match="budget_note is given without budget"):
+        charged(None, path, budget_note="teaching")
+    assert not path.exists()
+
+
+def meanwhile(monkeypatch, something):
+    """Do something once, after the next answer was kept."""
+    keep = Journal.keep
+
+    def keeping(self, question, answer):
+        keep(self, question, answer)
+        monkeypatch.setattr(Journal, "keep", keep)
+        something()
+
+    monkeypatch.setattr(Journal, "keep", keeping)
+
+
+def test_two_copies_of_a_journal_that_go_on_at_once_are_noticed(budget, path, monkeypatch):
+    assert stops(lambda: charged(budget, path), 1)
+    copy = path.with_name("copy")
+    copy.write_bytes(path.read_bytes())
+    meanwhile(monkeypatch, lambda: charged(budget, path))
+    with pytest.raises(PrivacyError, match=r"'.*copy' has ended with other answers"):
+        charged(budget, copy)
+    assert kinds(budget) == ["run", "end"]
+
+
+def test_a_charge_that_is_gone_when_the_run_ends_is_noticed(budget, path, monkeypatch):
+    before = Path(budget.path).read_bytes()
+    meanwhile(monkeypatch, lambda: Path(budget.path).write_bytes(before))
+    with pytest.raises(PrivacyError, match=r"the charge for the run of journal .* is gone"):
+        charged(budget, path)
+    charged(budget, path)
+    assert kinds(budget) == ["run", "end"]
 
 
 def test_a_budget_needs_a_journal(budget):

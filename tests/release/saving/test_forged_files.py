@@ -192,7 +192,7 @@ CHECKSUMS = {
 @pytest.mark.parametrize("change", CHECKSUMS.values(), ids=CHECKSUMS)
 def test_checksums_cover_all_members_and_nothing_else(change, plain, tmp_path):
     path = write_zip(tmp_path / "forged", change(summed(members_of(plain))))
-    with pytest.raises(DataFileError, match="it is not a saved synthesis"):
+    with pytest.raises(DataFileError, match="it is no saved synthesis"):
         synthdp.load(path)
 
 

@@ -35,6 +35,8 @@ def test_blank_texts_may_be_values():
     [
         (pd.Series([np.nan, 3.0]), pd.Series([1, 2]), pd.Series([1, 3])),
         (pd.Series([np.nan, 3.5]), pd.Series([1, 2]), pd.Series([1, 3.5])),
+        (pd.Series([np.nan, np.inf]), pd.Series([1, 2], dtype="Int64"), pd.Series([1.0, np.inf], dtype="Float64")),
+        (pd.Series([np.nan, 1e30]), pd.Series([1, 2], dtype="Int64"), pd.Series([1.0, 1e30], dtype="Float64")),
         (pd.Series([None, "x"], dtype="category"), pd.Series(["a", "b"]), pd.Series(["a", "x"])),
         (pd.Series([np.nan, 7.0]), pd.Series(["a", "b"], dtype=object), pd.Series(["a", 7.0], dtype=object)),
     ],

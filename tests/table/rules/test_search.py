@@ -200,3 +200,18 @@ def test_days_are_compared_by_days():
     assert [most for _, most in rows] == [-86_400, -86_400]
     with pytest.raises(SchemaError, match="contradict each other"):
         Schema.from_dict({"fields": fields, "synthdp": {"constraints": [a_b, b_c, c_a]}})
+
+
+def test_a_search_without_end_is_cut_off_and_said(monkeypatch):
+    """Many checks of many columns with wild factors: nobody writes them but to keep a reader busy."""
+    monkeypatch.setattr(System._searched, "__defaults__", (None, 8))  # in place of 256 steps
+    rng = np.random.default_rng(1)
+    names = [f"x{i}" for i in range(10)]
+    texts = []
+    for _ in range(6):
+        chosen = rng.permutation(names)[:8].tolist()
+        terms = [f"{rng.integers(2, 10**6)} * {name}" for name in chosen]
+        texts.append(f"{' + '.join(terms[:4])} == {' + '.join(terms[4:])} + {rng.integers(1, 10**6)}")
+    fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9}} for name in names]
+    with pytest.raises(SchemaError, match="no row that keeps to them was found in a long search"):
+        Schema.from_dict({"fields": fields, "synthdp": {"constraints": [{"check": text} for text in texts]}})

@@ -1,0 +1,187 @@
+"""The main door as an object: a `Synthesizer` is set up, then fitted, then sampled from."""
+
+import inspect
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Self, final
+
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.inference.estimator import Estimator
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.unit import Adjacency
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.settings import DOMAIN_SHARE, Kinds
+from synthdp.release.synthesis import Synthesis
+from synthdp.release.synthesize import synthesize
+from synthdp.reporting import Report, silent
+from synthdp.selection.mechanism import Mechanism
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
+from synthdp.workload import Workload
+
+
+@final
+class Synthesizer:
+    """`synthesize` with ``fit`` and ``sample``, as users of SDV, synthcity and scikit-learn expect it.
+
+    It follows scikit-learn's conventions without needing it: arguments are kept as they are given and looked at
+    by `fit`, ``sklearn.base.clone`` gives an unfitted copy, what `fit` finds ends in an underscore. It holds no
+    records.
+
+    Parameters
+    ----------
+    schema, kinds, epsilon, delta, dialect, mechanism, workload, target, engine, adjacency, accounting, unit
+        As for `synthesize`.
+    max_rows_per_unit, domain_share, about, journal, budget, budget_note
+        As for `synthesize`.
+
+    Attributes
+    ----------
+    synthesis_ : Synthesis
+        What `fit` released: certificate, marginals, intervals and all else that costs nothing more.
+    rescued_ : Synthesis or LearntDomain
+        What a `fit` that failed had released, and paid for, by then. Save it, or the budget is lost.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"smoker": ["yes", "no", "no"] * 100})
+    >>> levels = {"enum": ["no", "yes"], "required": True}
+    >>> schema = {"fields": [{"name": "smoker", "type": "string", "constraints": levels}]}
+    >>> synthesizer = Synthesizer(schema, epsilon=1.0, delta=1e-6).fit(frame)
+    >>> synthesizer.sample(5, seed=1).shape, synthesizer.synthesis_.certificate["guarantee"]
+    ((5, 1), '(1, 1e-06)-differential privacy')
+    """
+
+    synthesis_: Synthesis
+    rescued_: Synthesis | LearntDomain
+
+    def __init__(
+        self,
+        schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None = None,
+        *,
+        kinds: Kinds | None = None,
+        epsilon: float,
+        delta: float,
+        dialect: str | Mapping[str, Any] | None = None,
+        mechanism: str | Mechanism = "auto",
+        workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
+        target: str | None = None,
+        engine: str | Estimator | None = None,
+        adjacency: str | Adjacency = Adjacency.ADD_REMOVE,
+        accounting: str | Accounting | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: int | None = None,
+        domain_share: float = DOMAIN_SHARE,
+        about: Mapping[str, Any] | str | PathLike[str] | None = None,
+        journal: str | PathLike[str] | None = None,
+        budget: Budget | str | PathLike[str] | None = None,
+        budget_note: str = "",
+    ) -> None:
+        self.schema = schema
+        self.kinds = kinds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.dialect = dialect
+        self.mechanism = mechanism
+        self.workload = workload
+        self.target = target
+        self.engine = engine
+        self.adjacency = adjacency
+        self.accounting = accounting
+        self.unit = unit
+        self.max_rows_per_unit = max_rows_per_unit
+        self.domain_share = domain_share
+        self.about = about
+        self.journal = journal
+        self.budget = budget
+        self.budget_note = budget_note
+
+    @forgetful
+    def fit(self, data: Any, y: None = None, *, report: Report = silent) -> Self:
+        """Learn a synthetic version of a sensitive table; it spends the whole epsilon and delta, once.
+
+        Parameters
+        ----------
+        data
+            The sensitive table, as for `synthesize`: a file, or a table of pandas, polars or pyarrow.
+        y
+            None. A column that is to be predicted belongs to the table; name it as ``target``.
+        report
+            Told about progress: (what is going on, steps done, steps at most).
+
+        Raises
+        ------
+        PrivacyError
+            If it has released something already, unless a journal is there to go on with: each fit is a release of
+            its own, and their losses add up.
+        SynthdpError
+            All that `synthesize` raises.
+        """
+        if y is not None:
+            raise ParameterError("y is not read; leave it out, and name a column of the table as target= instead")
+        if self._is_fitted() or (hasattr(self, "rescued_") and self.journal is None):
+            again = "another fit is another release, and pays epsilon and delta again"
+            raise PrivacyError(f"this synthesizer has released already, and {again}; if that is meant, make a new one")
+        self.synthesis_ = synthesize(data, **self.get_params(), report=report, rescue=self._rescue)
+        return self
+
+    def sample(
+        self,
+        n_rows: int | None = None,
+        *,
+        seed: int | None = None,
+        text: bool = False,
+        where: Mapping[str, object] | None = None,
+        given: Any = None,
+    ) -> Any:
+        """Draw a synthetic table, a slice of it, or complete partial records, as `Synthesis.sample` does.
+
+        Raises
+        ------
+        ParameterError
+            If it is not fitted, or an argument is out of range.
+        """
+        return self._fitted().sample(n_rows, seed=seed, text=text, where=where, given=given)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write what was released to a file that `synthdp.load` reads as a `Synthesis`; it holds no records.
+
+        Raises
+        ------
+        ParameterError
+            If it is not fitted.
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+        self._fitted().save(path, force=force)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (no parameter has parameters)
+        """The arguments that it was made with, by name; ``deep`` is there for scikit-learn and changes nothing."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments by name, for a fit to come; raises `ParameterError` for a name that there is not."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ParameterError(f"a synthesizer has no parameter {name!r}; choose from {', '.join(known)}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def _rescue(self, released: Synthesis | LearntDomain) -> None:
+        self.rescued_ = released
+
+    def _fitted(self) -> Synthesis:
+        if not self._is_fitted():
+            raise ParameterError("this synthesizer is not fitted; call fit with the table first")
+        return self.synthesis_
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "synthesis_")
+
+    def __repr__(self) -> str:
+        if self._is_fitted():
+            return f"<Synthesizer, fitted: {self.synthesis_!r}>"
+        return f"<Synthesizer, not fitted: epsilon {self.epsilon}, delta {self.delta}>"
