@@ -112,7 +112,7 @@ class Game:
     def batches(self, n_runs: int, *, processes: int, until: float = inf) -> Iterator[FloatArray]:
         """Statistics of so many runs on either table, batch by batch as they are done, in some processes.
 
-        After the moment ``until`` of `time.monotonic` none is begun but the first of each process; those begun are ended.
+        None is begun after the moment ``until`` of `time.monotonic`, but for the first of each process.
         """
         sizes = [min(BATCH, n_runs - start) for start in range(0, n_runs, BATCH)]
         if processes == 1:
