@@ -4,7 +4,6 @@ import argparse
 import sys
 from pathlib import PurePath
 
-import numpy as np
 import pandas as pd
 
 from synthdp.cli.announcing import announce, caution
@@ -15,8 +14,7 @@ from synthdp.errors import ParameterError
 from synthdp.release.answers import check_number_of_replicates
 from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
-from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.column import Column
+from synthdp.release.uncertainty.intervals import cell_texts
 from synthdp.table.columns.edges import NumericColumn
 from synthdp.table.files.formats import STANDARD_STREAM, is_text
 from synthdp.table.files.tables import check_kind, write_frame
@@ -34,11 +32,7 @@ def marginal_command(options: argparse.Namespace) -> None:
     if taken := set(options.columns) & set(found.columns):
         raise ParameterError(f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python")
     text, dialect = is_text(options.output), synthesis.schema.dialect
-    levels = [_level_texts(synthesis.schema[name], text=text) for name in options.columns]
-    labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(index=False, name=options.columns)
-    for name, texts in zip(options.columns, levels, strict=True):
-        labels[name] = np.array(texts, dtype=object)[labels[name]]
-    table = pd.concat([labels, found.reset_index(drop=True)], axis=1)
+    table = pd.concat([cell_texts(synthesis.schema, options.columns, text=text), found.reset_index(drop=True)], axis=1)
     if text:
         for name in ("count", "low", "high"):
             table[name] = [f"{number:.1f}".replace(".", _decimal_mark(synthesis.schema)) for number in table[name]]
@@ -49,21 +43,6 @@ def _decimal_mark(schema: Schema) -> str:
     """The mark of all columns of numbers, which know what a dialect said; a point if they differ or there are none."""
     marks = {column.notation.decimal_char for column in schema.columns if isinstance(column, NumericColumn)}
     return marks.pop() if len(marks) == 1 else "."
-
-
-def _level_texts(column: Column, *, text: bool) -> list[str | None]:
-    """What each code of a column stands for, as the schema writes values; bins by their first and last value.
-
-    "Missing" is the text for it in files of texts, and nothing in others.
-    """
-    codes = np.arange(column.size)
-    levels: list[str | None] = column.decode_text(codes, np.random.default_rng(0)).tolist()
-    if isinstance(column, BinnedColumn):
-        starts, known = column.drawn_starts, np.zeros(column.n_levels, dtype=np.bool_)
-        firsts, lasts = column.texts_at(starts[:-1], known), column.texts_at(starts[1:] - 1, known)
-        ends = zip(firsts, lasts, strict=True)
-        levels[: column.n_levels] = [low if low == high else f"{low} .. {high}" for low, high in ends]
-    return levels if text or column.required else [*levels[:-1], None]
 
 
 def replicates_command(options: argparse.Namespace) -> None:
