@@ -135,14 +135,17 @@ def checked_share(domain_share: float) -> float:
     return float(domain_share)
 
 
-def checked_rows(unit: str | None, max_rows_per_unit: int | None) -> int:
-    """Most rows of a unit; raises `ParameterError` if only one of the two is given."""
+def checked_rows(
+    unit: str | None, max_rows_per_unit: int | None, *, called: tuple[str, str] = ("unit", "max_rows_per_unit")
+) -> int:
+    """Most rows of a unit; raises `ParameterError`, with what the two are called, if only one of them is given."""
+    one, other = called
     if unit is None and max_rows_per_unit is not None:
-        raise ParameterError("max_rows_per_unit is given without unit; name the column that tells persons apart")
+        raise ParameterError(f"{other} is given without {one}; name the column that tells persons apart")
     if unit is not None and max_rows_per_unit is None:
-        raise ParameterError("unit is given without max_rows_per_unit; say how many rows of a person may be used")
+        raise ParameterError(f"{one} is given without {other}; say how many rows of a person may be used")
     if max_rows_per_unit is not None and not isinstance(max_rows_per_unit, int):
-        raise ParameterError(f"max_rows_per_unit is {max_rows_per_unit!r}; give a whole number of at least 1")
+        raise ParameterError(f"{other} is {max_rows_per_unit!r}; give a whole number of at least 1")
     return 1 if max_rows_per_unit is None else max_rows_per_unit
 
 

@@ -31,8 +31,32 @@ def test_marginal_prints_what_python_gives(model):
     table = pd.read_csv(io.BytesIO(outcome.out), dtype=str, keep_default_na=False)
     expected = synthdp.load(model).marginal(["age", "sex"], interval=0.9)
     assert list(table.columns) == ["age", "sex", "count", "low", "high", "basis"]
-    assert table["age"].tolist()[::2] == ["[0, 5)", "[5, 9]", ""]
+    assert table["age"].tolist()[::2] == ["0 .. 4", "5 .. 9", ""]
     np.testing.assert_allclose(table["high"].astype(float), expected["high"], atol=0.051)
+
+
+def test_marginal_writes_as_the_schema_does(tmp_path):
+    schema = {
+        "dialect": {"delimiter": ";", "encoding": "utf-8-sig", "decimalChar": ","},
+        "missingValues": ["k.A."],
+        "fields": [
+            {"name": "pay", "type": "number", "constraints": {"minimum": 0, "maximum": 1, "required": True},
+             "synthdp": {"bins": 2, "decimals": 2}},
+            {"name": "born", "type": "date", "format": "%d.%m.%Y",
+             "constraints": {"minimum": "01.01.2020", "maximum": "31.12.2021", "required": True},
+             "synthdp": {"bins": 2}},
+            {"name": "ill", "type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"]},
+        ],
+    }  # fmt: skip
+    counts = LinearMeasurement(("pay", "born", "ill"), np.full((2, 2, 3), 1e6), 4.0)
+    synthdp.from_measurements(schema, [counts], engine="direct").save(tmp_path / "m.synthdp")
+    out = tmp_path / "out.csv"
+    outcome = invoke("marginal", tmp_path / "m.synthdp", "pay", "born", "ill", "-o", out)
+    assert outcome.code == 0, outcome.err
+    lines = out.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[1].startswith("0,00 .. 0,49;01.01.2020 .. 30.12.2020;nein;1000000,0;")
+    assert [line.split(";")[2] for line in lines[2:4]] == ["ja", "k.A."]
+    assert lines[-1].startswith("0,50 .. 1,00;31.12.2020 .. 31.12.2021;k.A.;1000000,0;")
 
 
 def test_marginal_writes_a_file_and_replaces_none(model, tmp_path):

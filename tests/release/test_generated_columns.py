@@ -124,6 +124,20 @@ def test_given_ids_that_break_the_key_are_refused():
         found.sample(given={"id": ["x", "x"]})
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_ids_are_filled_with_none_that_was_given(text, synthesis):
+    keyed = synthesis_of(*FIELDS, primaryKey="id")
+    for found in (keyed, synthesis):
+        ids = found.sample(given={"id": ["P002", None, "P001", None, "z", ""]}, seed=0, text=text)["id"].tolist()
+        assert ids == ["P002", "P003", "P001", "P004", "z", "P006"]  # of rows 1, 3 and 5
+    numbers = [2.0, None, 1.0, 0.0, None]
+    houses = ["a", "a", "a", "b", "b"]
+    table = synthesis.sample(given={"number": numbers, "house": houses}, seed=0, text=text)
+    assert table["number"].astype(int).tolist() == [2, 0, 1, 0, 1]
+    many = synthesis.sample(given={"id": [f"P{i:03d}" for i in range(50, 0, -1)] + [None] * 50}, seed=0, text=text)
+    assert many["id"].is_unique
+
+
 def test_a_saved_model_generates_the_same(tmp_path):
     found = synthesis_of(*FIELDS, primaryKey=["house", "number"])
     found.save(tmp_path / "m.synthdp")

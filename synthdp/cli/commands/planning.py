@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from synthdp.cli.announcing import print_text
+from synthdp.cli.arguments.shared import UNIT_OPTIONS
 from synthdp.cli.outputs import check_rows
 from synthdp.explain.planning.plan_text import describe_plan
 from synthdp.explain.planning.schema_check import describe_check
@@ -48,6 +49,6 @@ def _unit_and_share(options: argparse.Namespace) -> dict[str, Any]:
     """Whose rows are protected together, and what learning the domain may cost."""
     return {
         "unit": options.unit,
-        "max_rows_per_unit": checked_rows(options.unit, options.max_rows_per_unit),
+        "max_rows_per_unit": checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS),
         "domain_share": DOMAIN_SHARE if options.domain_share is None else options.domain_share,
     }

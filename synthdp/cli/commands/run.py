@@ -7,6 +7,7 @@ from typing import Any
 
 from synthdp.cli.announcing import announce, announce_journal, caution
 from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.arguments.shared import UNIT_OPTIONS
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import (
     check_outputs,
@@ -49,7 +50,7 @@ def run_command(options: argparse.Namespace) -> None:
         schema_of_kinds(public) if of_kinds else public, given_dialect(options, options.input, options.output)
     )
     check_texts(schema, options.output)
-    unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit)
+    unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
     with (
         progress_on(sys.stderr, verbosity=options.verbose) as status,
         open_table(options.input, schema.dialect) as table,

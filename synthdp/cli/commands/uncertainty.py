@@ -11,6 +11,7 @@ from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import check_distinct, check_outputs, write_both
 from synthdp.errors import ParameterError
+from synthdp.explain.level_texts import decimal_mark, level_texts
 from synthdp.release.answers import check_number_of_replicates
 from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
@@ -28,14 +29,16 @@ def marginal_command(options: argparse.Namespace) -> None:
     found = synthesis.marginal(options.columns, interval=options.interval)
     if taken := set(options.columns) & set(found.columns):
         raise ParameterError(f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python")
-    cells = found.index.to_frame(index=False).astype(object)
-    labels = cells.map(lambda label: None if pd.isna(label) else str(label))
+    text, dialect = is_text(options.output), synthesis.schema.dialect
+    levels = [level_texts(synthesis.schema[name], text=text) for name in options.columns]
+    labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(index=False, name=options.columns)
+    for name, texts in zip(options.columns, levels, strict=True):
+        labels[name] = pd.Series(texts, dtype=object).take(labels[name]).array
     table = pd.concat([labels, found.reset_index(drop=True)], axis=1)
-    if is_text(options.output):
+    if text:
         for name in ("count", "low", "high"):
-            table[name] = [f"{number:.1f}" for number in table[name]]
-        table = table.astype(object).where(table.notna(), "")
-    write_frame(table, options.output, force=options.force, dialect=synthesis.schema.dialect)
+            table[name] = [f"{number:.1f}".replace(".", decimal_mark(synthesis.schema)) for number in table[name]]
+    write_frame(table, options.output, force=options.force, dialect=dialect)
 
 
 def replicates_command(options: argparse.Namespace) -> None:

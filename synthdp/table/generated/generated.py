@@ -120,7 +120,7 @@ class Generated:
             Makes all chance in the values repeatable.
         stated
             Values of some of these columns that somebody gave, as many as there are rows: they are
-            used as they are, and empty cells are filled.
+            used as they are, and empty cells are filled, those of ids with none that was given.
         text
             Texts, in place of integers and of what was given.
 
@@ -134,7 +134,10 @@ class Generated:
         columns = {str(name): values for name, values in table.items()}
         for turn, column in self._turns():
             given = stated.get(column.name)
-            made = _drawn(column.values(table, seed + turn), text=text)
+            values = column.values(table, seed + turn)
+            if given is not None and isinstance(column, IdColumn):
+                values = column.beside(given, values, table)
+            made = _drawn(values, text=text)
             columns[column.name] = made if given is None else _completed(given, made, text=text)
         whole = pd.DataFrame({name: columns[name] for name in self.header(table.columns)}, copy=False)
         if not set(stated).isdisjoint(self.key) and whole.duplicated(list(self.key)).any():

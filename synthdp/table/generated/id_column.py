@@ -1,5 +1,6 @@
 """Ids: numbers in sequence, by a pattern or as they are, or UUIDs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -7,6 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.table.columns.reading import canonical_text
+from synthdp.table.frames.empty_cells import empty_cells
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.pattern import Pattern
 from synthdp.table.texts import refuse
@@ -93,6 +96,33 @@ class IdColumn(GeneratedColumn):
         groups = table.groupby(list(self.per), dropna=False, sort=False, observed=True)
         return self._written(groups.cumcount().to_numpy(dtype=np.int64) + self.start)
 
+    def beside(
+        self, given: pd.Series, made: list[str] | NDArray[np.int64], table: pd.DataFrame
+    ) -> list[str] | NDArray[np.int64]:
+        """Ids of which no row whose own is not given has one that is: it takes one that such a row leaves over.
+
+        Parameters
+        ----------
+        given
+            Ids that somebody gave, and empty cells; one a row.
+        made
+            What `values` made of all rows.
+        table
+            The columns that the ids may be numbered within.
+        """
+        known = ~empty_cells(given)
+        groups = np.zeros(len(table), dtype=np.int64)
+        if self.per:
+            groups = table.groupby(list(self.per), dropna=False, sort=False, observed=True).ngroup().to_numpy()
+        taken = pd.MultiIndex.from_arrays([groups[known], _texts(given[known])])
+        is_taken = np.asarray(pd.MultiIndex.from_arrays([groups, _texts(pd.Series(made).tolist())]).isin(taken))
+        # each given id takes at most one that is made, and its row leaves one over: there are enough in each group
+        in_need, spare = np.flatnonzero(is_taken & ~known), np.flatnonzero(known & ~is_taken)
+        wanted, offered = (_numbered(groups[rows]) for rows in (in_need, spare))
+        positions = np.arange(len(table))
+        positions[in_need] = spare[offered.get_indexer(wanted)]
+        return made[positions] if isinstance(made, np.ndarray) else [made[position] for position in positions]
+
     def _written(self, numbers: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         if self.pattern is None:
             return numbers
@@ -103,6 +133,16 @@ class IdColumn(GeneratedColumn):
         own: dict[str, Any] = {} if self.pattern is None else {"pattern": self.pattern}
         own |= {} if self.pattern == UUID else {"start": self.start}
         return self._field(self.type, own | ({"per": list(self.per)} if self.per else {}))
+
+
+def _texts(values: Iterable[object]) -> NDArray[np.object_]:
+    """Ids as texts, the same for 7, 7.0 and "7"."""
+    return np.array([canonical_text(value) or "" for value in values], dtype=object)
+
+
+def _numbered(groups: NDArray[np.int64]) -> pd.MultiIndex:
+    """Rows by their group, and how many of it come before."""
+    return pd.MultiIndex.from_arrays([groups, pd.Series(groups).groupby(groups).cumcount().to_numpy()])
 
 
 def uuids(number: int, rng: np.random.Generator) -> list[str]:

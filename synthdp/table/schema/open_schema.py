@@ -11,7 +11,7 @@ from synthdp.domain import Domain
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
-from synthdp.table.files.headers import check_names
+from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
@@ -245,9 +245,10 @@ class OpenSchema:
         if unit is not None and unit in self.names:
             return self.without(unit).check_header(header, unit=unit)
         known = (*self.names, *self.ignored)
-        check_names(header, known, besides={*self.generated.names, *([] if unit is None else [unit])})
         if unit is not None and unit not in header:
-            raise SchemaError(f"table: it has no column {unit!r}, which is to say whose each row is; correct the name")
+            check_names(header, known, besides=tuple(map(str, header)))  # what has no header shows a record
+            raise SchemaError(f"unit (--unit) is {unit!r}: the table has no such column; it has {listed(header)}")
+        check_names(header, known, besides={*self.generated.names, *([] if unit is None else [unit])})
         return None
 
     @cached_property

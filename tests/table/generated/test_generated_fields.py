@@ -215,7 +215,7 @@ def test_the_id_of_persons_may_be_generated():
     schema = OpenSchema.from_dict(schema_of(ID, AGE))
     schema.check_header(["age", "id"], unit="id")
     assert schema.reordered(["age", "id"], unit="id").generated.header(["age"]) == ("age", "id")
-    with pytest.raises(SchemaError, match=r"table: it has no column 'id', which is to say whose each row is"):
+    with pytest.raises(SchemaError, match=r"unit \(--unit\) is 'id': the table has no such column; it has 'age'"):
         schema.check_header(["age"], unit="id")
 
 

@@ -542,8 +542,13 @@ def test_the_unit_may_be_ignored():
     for wrong, unit in ((["note", "age"], "id"), (["note", "age"], "person"), ([*header, "id"], "id")):
         with pytest.raises(SchemaError):
             schema.check_header(wrong, unit=unit)
-    with pytest.raises(SchemaError, match="no column 'who', which is to say whose"):
+    with pytest.raises(SchemaError, match="is 'who': the table has no such column; it has 'note', 'id', 'age'"):
         schema.check_header(header, unit="who")
+    with pytest.raises(SchemaError, match="no such column; it has 'note', 'id', 'age', 'person'"):
+        schema.check_header([*header, "person"], unit="who")  # and not that the schema lacks 'person'
+    with pytest.raises(SchemaError, match="its header has 0 of the 3 column names") as caught:
+        schema.check_header(["Eva", "7", "ill"], unit="who")
+    assert "Eva" not in str(caught.value)  # a first record in place of a header
 
 
 @pytest.mark.parametrize(
