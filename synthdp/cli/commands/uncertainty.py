@@ -11,15 +11,13 @@ from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import check_distinct, check_outputs, write_both
 from synthdp.errors import ParameterError
+from synthdp.explain.level_texts import decimal_mark, level_texts
 from synthdp.release.answers import check_number_of_replicates
 from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
-from synthdp.release.uncertainty.intervals import cell_texts
-from synthdp.table.columns.edges import NumericColumn
 from synthdp.table.files.formats import STANDARD_STREAM, is_text
 from synthdp.table.files.tables import check_kind, write_frame
 from synthdp.table.files.writing import check_writable
-from synthdp.table.schema.schema import Schema
 
 
 def marginal_command(options: argparse.Namespace) -> None:
@@ -32,17 +30,15 @@ def marginal_command(options: argparse.Namespace) -> None:
     if taken := set(options.columns) & set(found.columns):
         raise ParameterError(f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python")
     text, dialect = is_text(options.output), synthesis.schema.dialect
-    table = pd.concat([cell_texts(synthesis.schema, options.columns, text=text), found.reset_index(drop=True)], axis=1)
+    levels = [level_texts(synthesis.schema[name], text=text) for name in options.columns]
+    labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(index=False, name=options.columns)
+    for name, texts in zip(options.columns, levels, strict=True):
+        labels[name] = pd.Series(texts, dtype=object).take(labels[name]).array
+    table = pd.concat([labels, found.reset_index(drop=True)], axis=1)
     if text:
         for name in ("count", "low", "high"):
-            table[name] = [f"{number:.1f}".replace(".", _decimal_mark(synthesis.schema)) for number in table[name]]
+            table[name] = [f"{number:.1f}".replace(".", decimal_mark(synthesis.schema)) for number in table[name]]
     write_frame(table, options.output, force=options.force, dialect=dialect)
-
-
-def _decimal_mark(schema: Schema) -> str:
-    """The mark of all columns of numbers, which know what a dialect said; a point if they differ or there are none."""
-    marks = {column.notation.decimal_char for column in schema.columns if isinstance(column, NumericColumn)}
-    return marks.pop() if len(marks) == 1 else "."
 
 
 def replicates_command(options: argparse.Namespace) -> None:

@@ -12,8 +12,6 @@ from synthdp.inference.requests import check_cliques
 from synthdp.measurement import FloatArray, LinearMeasurement
 from synthdp.release.uncertainty.cell_estimates import cell_estimates
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
-from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
 
 MEASURED, MODEL = "measured", "model"
@@ -34,30 +32,6 @@ def cell_labels(schema: Schema, columns: Sequence[str]) -> pd.Index:
     """Labels of the cells of a marginal, those of the last column running fastest."""
     index = pd.MultiIndex.from_product([schema[name].labels for name in columns], names=columns)
     return index if len(columns) > 1 else index.get_level_values(0)
-
-
-def cell_texts(schema: Schema, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
-    """The combinations of `cell_labels` as the schema writes values: one row each, for a file of texts or another."""
-    levels = [_level_texts(schema[name], text=text) for name in columns]
-    cells = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(index=False, name=list(columns))
-    for name, texts in zip(columns, levels, strict=True):
-        cells[name] = np.array(texts, dtype=object)[cells[name]]
-    return cells
-
-
-def _level_texts(column: Column, *, text: bool) -> list[str | None]:
-    """What each code of a column stands for, as the schema writes values; bins by their first and last value.
-
-    "Missing" is the text for it in files of texts, and nothing in others.
-    """
-    codes = np.arange(column.size)
-    levels: list[str | None] = column.decode_text(codes, np.random.default_rng(0)).tolist()
-    if isinstance(column, BinnedColumn):
-        starts, known = column.drawn_starts, np.zeros(column.n_levels, dtype=np.bool_)
-        firsts, lasts = column.texts_at(starts[:-1], known), column.texts_at(starts[1:] - 1, known)
-        ends = zip(firsts, lasts, strict=True)
-        levels[: column.n_levels] = [low if low == high else f"{low} .. {high}" for low, high in ends]
-    return levels if text or column.required else [*levels[:-1], None]
 
 
 def with_intervals(
