@@ -1,7 +1,7 @@
 """The audit of a recipe by the worst-case game: what its runs prove, beside what is claimed."""
 
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import inf, sqrt
 from time import monotonic
 from typing import Any, final
 
@@ -132,7 +132,15 @@ class Audit:
         """Runs on each table so far."""
         return sum(batch.shape[1] for batch in self._batches)
 
-    def play(self, n_runs: int, *, processes: int = 1, seconds: float | None = None, report: Report = silent) -> None:
+    def play(
+        self,
+        n_runs: int,
+        *,
+        processes: int = 1,
+        seconds: float | None = None,
+        since: float | None = None,
+        report: Report = silent,
+    ) -> None:
         """Play the game on either table.
 
         Parameters
@@ -142,7 +150,9 @@ class Audit:
         processes
             How many processes run at a time; more than one are new interpreters, which import the caller's script.
         seconds
-            After so many seconds no more is played.
+            After so many seconds no run is begun.
+        since
+            The moment of `time.monotonic` from which they count; by default now.
         report
             Told about progress.
 
@@ -158,17 +168,17 @@ class Audit:
             raise ParameterError(f"seconds is {seconds}; give a number above 0")
         began, before = monotonic(), self._seconds
         report("playing", 0, n_runs)
-        for batch in self._game.batches(n_runs, processes=processes):
+        until = inf if seconds is None else (began if since is None else since) + seconds
+        for batch in self._game.batches(n_runs, processes=processes, until=until):
             self._batches.append(batch)
             self._seconds = before + monotonic() - began
             report("playing", self.n_runs, n_runs)
-            if seconds is not None and monotonic() - began > seconds:
-                return
 
     def result(self) -> AuditResult:
         """What the runs so far prove; raises `ParameterError` if they are fewer than `MIN_RUNS`."""
         if self.n_runs < MIN_RUNS:
-            raise ParameterError(f"only {self.n_runs} runs on each table are done; {MIN_RUNS} are the least")
+            way_out = f"{MIN_RUNS} are the least: give more seconds, or a quicker recipe"
+            raise ParameterError(f"only {self.n_runs} runs on each table are done; {way_out}")
         one, other = np.concatenate(self._batches, axis=1)
         guesses = best_guesses(one, other, STATISTICS, delta=self._game.delta, confidence=self._confidence)
         n_counted = self.n_runs - n_learnt_of(self.n_runs)

@@ -5,7 +5,10 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
+from math import inf
 from multiprocessing import get_context
+from time import monotonic
 from typing import Any, final
 
 import numpy as np
@@ -106,17 +109,26 @@ class Game:
         """Statistics of some runs on either table, shape ``(2, n_runs, n_statistics)``."""
         return np.array([[self.run(table) for _ in range(n_runs)] for table in (0, 1)])
 
-    def batches(self, n_runs: int, *, processes: int) -> Iterator[FloatArray]:
-        """Statistics of so many runs on either table, batch by batch as they are done, in some processes."""
+    def batches(self, n_runs: int, *, processes: int, until: float = inf) -> Iterator[FloatArray]:
+        """Statistics of so many runs on either table, batch by batch as they are done, in some processes.
+
+        None is begun after the moment ``until`` of `time.monotonic`, but for the first of each process.
+        """
         sizes = [min(BATCH, n_runs - start) for start in range(0, n_runs, BATCH)]
         if processes == 1:
-            yield from map(self.batch, sizes)
+            for size in sizes:
+                yield self.batch(size)
+                if monotonic() > until:
+                    return
             return
         with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (self,)) as pool:
             try:
-                left = {pool.submit(_batch, size) for size in sizes}
+                to_do = iter(sizes)
+                left = {pool.submit(_batch, size) for size in islice(to_do, processes)}
                 while left:
                     done, left = wait(left, return_when=FIRST_COMPLETED)
+                    if monotonic() <= until:
+                        left |= {pool.submit(_batch, size) for size in islice(to_do, len(done))}
                     yield from (future.result() for future in done)
             finally:  # what was not begun is left; what was takes a moment
                 pool.shutdown(cancel_futures=True)

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from time import monotonic
 from typing import NoReturn
 
 from synthdp.cli.arguments.command_line import command_line_parser
@@ -39,8 +40,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    began = monotonic()
     try:
         options = command_line_parser().parse_args(arguments)
+        options.began = began  # heavy imports come after it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # their texts may hold values
             with interrupt_afterwards():

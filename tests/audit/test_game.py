@@ -1,6 +1,8 @@
 """The game: what is played, in how many processes, and what becomes of the runs."""
 
 import pickle
+from math import inf
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -22,13 +24,15 @@ def game(*tables, mechanism="independent", max_rows=None, **settings):
 def gaussian_batches(mu, leak=0.0):
     """What `Game.batches` would yield: the first statistic moves by mu, the last one tells for sure."""
 
-    def batches(_game, n_runs, **_):
+    def batches(_game, n_runs, until=inf, **_):
         rng = np.random.default_rng(0)
         for _ in range(0, n_runs, 20):
             batch = rng.normal(0, 1, (2, 20, len(STATISTICS)))
             batch[1, :, 0] += mu
             batch[:, :, -1] = np.array([[0.0], [leak]])
             yield batch
+            if monotonic() > until:
+                return
 
     return batches
 
@@ -70,6 +74,18 @@ def test_time_ends_the_game(monkeypatch):
         audit.result()
     audit.play(40)  # on top
     assert audit.result().n_runs == 60
+
+
+def test_time_that_was_over_before_leaves_the_first_runs():
+    audit = Audit(game())
+    audit.play(10_000, seconds=1.0, since=monotonic() - 9)
+    assert audit.n_runs == 20
+
+
+def test_runs_under_way_when_time_ends_are_counted():
+    audit = Audit(game())
+    audit.play(10_000, seconds=1e-3, processes=2)
+    assert audit.n_runs == 40
 
 
 def test_a_claim_that_is_kept(monkeypatch):

@@ -1,18 +1,21 @@
 """``synthdp audit``: what it prints, when it fails, and how it ends early."""
 
 import json
+from math import inf
+from time import monotonic
 
 import numpy as np
 import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
+from synthdp.audit.audit import Audit
 from synthdp.audit.game import STATISTICS, Game
 
 QUICK = ("--mechanism", "independent", "--runs", "40", "--processes", "1")
 
 
 def batches_of(mu, *, stop_after=None):
-    def batches(_game, n_runs, **_):
+    def batches(_game, n_runs, until=inf, **_):
         rng = np.random.default_rng(0)
         for number in range(n_runs // 20):
             if number == stop_after:
@@ -20,6 +23,8 @@ def batches_of(mu, *, stop_after=None):
             batch = rng.normal(0, 1, (2, 20, len(STATISTICS)))
             batch[1, :, 0] += mu
             yield batch
+            if monotonic() > until:
+                return
 
     return batches
 
@@ -65,11 +70,20 @@ def test_ctrl_c_before_there_is_anything_says_only_that(monkeypatch):
     assert outcome.out == b""
 
 
+def test_time_counts_from_the_start_of_the_command(monkeypatch):
+    asked = []
+    monkeypatch.setattr(Audit, "play", lambda _audit, _n_runs, **how: asked.append((how["since"], monotonic())))
+    before = monotonic()
+    invoke("audit", "--mechanism", "independent", "--seconds", "5")
+    ((since, played),) = asked
+    assert before <= since < played
+
+
 def test_too_little_time_says_so(monkeypatch):
     monkeypatch.setattr(Game, "batches", batches_of(0.5))
     outcome = invoke("audit", "--mechanism", "independent", "--seconds", "1e-9")
     assert_one_line(outcome, 2)
-    assert "only 20 runs on each table are done; 40 are the least" in outcome.err
+    assert "only 20 runs on each table are done; 40 are the least: give more seconds" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ def audit_command(options: argparse.Namespace) -> None:
                 options.runs,
                 processes=(os.cpu_count() or 1) if options.processes is None else options.processes,
                 seconds=options.seconds,
+                since=options.began,
                 report=status,
             )
     except KeyboardInterrupt:
