@@ -227,7 +227,7 @@ WRONG = {
     "no pairs": (("one.json", "--rows", "9", "--want", "pairs within 2 %"), "no pairs"),
     "epsilon": (("sizes.json", "--rows", "9", "--epsilon", "0"), "epsilon is 0"),
     "delta": (("sizes.json", "--rows", "9", "--delta", "1"), "delta is 1"),
-    "unit": (("sizes.json", "--rows", "9", "--unit", "a"), "without max_rows_per_unit"),
+    "unit": (("sizes.json", "--rows", "9", "--unit", "a"), "without --max-rows-per-unit"),
 }
 
 

@@ -383,8 +383,8 @@ def test_the_share_is_what_is_asked_for(place):
 
 
 WRONG_OPTIONS = {
-    "unit alone": (("--unit", "town"), 2, "without max_rows_per_unit"),
-    "rows alone": (("--max-rows-per-unit", "3"), 2, "without unit"),
+    "unit alone": (("--unit", "town"), 2, "without --max-rows-per-unit"),
+    "rows alone": (("--max-rows-per-unit", "3"), 2, "without --unit"),
     "no rows": (("--unit", "town", "--max-rows-per-unit", "0"), 2, "max_rows_per_unit is 0"),
     "no share": (("--domain-share", "0"), 2, "domain_share is 0.0; give a number above 0 and at most 0.95"),
     "all of it": (("--domain-share", "1", *BUDGET), 2, "domain_share is 1.0"),

@@ -172,7 +172,7 @@ def test_the_unit_must_be_in_the_header_and_is_no_column_of_the_model():
     assert repr(table) == "<HeldTable of 1 columns>"
     with pytest.raises(ParameterError, match="no open column 'person'"):
         table.source.frequencies(Grid(column="person"))
-    with pytest.raises(SchemaError, match="no column 'id'"):
+    with pytest.raises(SchemaError, match="'id': the table has no such column"):
         held_frame(frame[["x"]], schema, unit="id")
     with pytest.raises(SchemaError, match="the table has 'person', the schema has not"):
         held_frame(frame, schema)
