@@ -56,7 +56,6 @@ class Synthesis(Answers):
         self._measurements = tuple(measurements)
         self._fitted = model
         self._certificate = dict(certificate)
-        self._unused = unused_levels(schema, self._measurements, certificate)
         self._form = form
 
     @property
@@ -88,10 +87,10 @@ class Synthesis(Answers):
             return self._fitted
         return fitted_model(engine_named("auto"), self._schema, self._measurements)
 
-    @property
+    @cached_property
     def unused(self) -> Unused:
         """Levels without records, by attribute: columns were learnt to have them, and noise is all that is left."""
-        return self._unused
+        return unused_levels(self._schema, self._measurements, self._certificate)
 
     @property
     def knows_rows(self) -> bool:
@@ -161,7 +160,7 @@ class Synthesis(Answers):
         if given is None and n_rows is None and not self.knows_rows:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
         table, kept = drawn_table(
-            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=self._unused
+            self.model, self._schema, n_rows, seed=seed, text=text, where=where, given=given, unused=self.unused
         )
         return self._form.filled(table, text=text, kept=kept)
 
