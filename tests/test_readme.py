@@ -196,8 +196,11 @@ def test_an_evaluation_says_first_that_it_is_not_private(block, capsys):
 @needs_sample
 def test_the_tutorial_leads_from_the_table_to_a_publication(newcomer, capsys):
     pytest.importorskip("jinja2")
+    pytest.importorskip("yaml")
     (schema,) = blocks("jsonc", pages=[TUTORIAL])
     (newcomer / "people.schema.json").write_text(schema.values[0], encoding="utf-8")
+    (about,) = blocks("yaml", pages=[TUTORIAL])
+    (newcomer / "about.yaml").write_text(about.values[0], encoding="utf-8")
     for arguments in shell_commands([TUTORIAL]):
         outcome = invoke(*arguments)
         assert outcome.code == 0, outcome
@@ -208,6 +211,7 @@ def test_the_tutorial_leads_from_the_table_to_a_publication(newcomer, capsys):
     published = set(re.findall(r"`([a-z.]+)`", text.split("Publish together:")[1].split("Keep back:")[0]))
     assert published == {
         "synthetic.csv", "synthetic.csv.privacy.json", "certificate.html", "people.synthdp", "people.schema.json",
+        "record.yaml",
     }  # fmt: skip
     assert all((newcomer / name).stat().st_size for name in published)
     women = (newcomer / "women.csv").read_text(encoding="utf-8").splitlines()[1:]
@@ -310,6 +314,7 @@ def test_the_reference_has_every_public_name():
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
     homes = dict(reversed(path.rsplit(".", 1)) for path in re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE))
     assert homes.pop("errors") == "synthdp"
+    assert homes.pop("Replicates") == "synthdp.release.uncertainty.replicates"  # what `Synthesis.replicates` gives
     known = {name: synthdp._HOMES[name] for name in synthdp.__all__ if name in synthdp._HOMES}
     assert homes == known
 
