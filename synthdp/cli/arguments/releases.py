@@ -70,7 +70,7 @@ def add_sample(commands: Commands) -> None:
     parser.add_argument(
         "--where",
         metavar="JSON",
-        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/schema.md",
+        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/slices.md",
     )
     parser.add_argument(
         "--given",
