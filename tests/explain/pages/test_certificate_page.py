@@ -11,10 +11,10 @@ from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.errors import MissingExtraError
-from synthdp.explain.pages import certificate_page as module
 from synthdp.explain.pages.certificate_page import MAX_ROWS, certificate_page
 from synthdp.measurement import LinearMeasurement
 from synthdp.release.stating.about import read_about
+from synthdp.rendering import page as module
 
 SAVED = Path(__file__).parents[2] / "release" / "saving" / "saved"
 INJECTED = "<script>alert(1)</script>'\"&{{ 7 * 7 }}<img src=x onerror=alert(1)>\u202e"
@@ -157,7 +157,7 @@ def test_without_jinja_it_says_what_to_install(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    module._template.cache_clear()
+    module._environment.cache_clear()
     monkeypatch.setattr(module, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"synthdp\[publish\]"):
         certificate_page(release_of(mechanism="independent").certificate)
