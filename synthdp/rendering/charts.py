@@ -34,11 +34,19 @@ def key_of(place: int, what: str, form: str = "line") -> Key:
     """How the table at a place is drawn; below 0 it is what others are held against."""
     if place < 0:
         return Key(what, "#777777" if form == "line" else GREY, form, "5 3")
-    return Key(what, colour_of(place), form, _STROKES[place % len(_STROKES)])
+    return Key(what, colour_of(place), form, _STROKES[place % len(_STROKES)], _SHAPES[place % len(_SHAPES)])
 
 
 _STROKES = ("none", "5 3", "8 3 2 3", "2 3", "8 2", "2 2")
-"""The lines of `DASHES` as SVG writes them."""
+_SHAPES = (
+    "M10 6a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",
+    "M10 2H18V10H10Z",
+    "M14 1L19 10H9Z",
+    "M14 1L19 6L14 11L9 6Z",
+    "M14 11L19 2H9Z",
+    "M12 1H16V4H19V8H16V11H12V8H9V4H12Z",
+)
+"""`DASHES` and `MARKS` as SVG writes them."""
 
 
 def beside(labels: Sequence[str], *, points: float = 8, most: float = 1.5) -> float:

@@ -45,12 +45,15 @@ class Key:
         "bar", "line", "tick" or "mark"; "both" is a line or a mark.
     dashes
         Of lines the lengths of strokes and gaps, as SVG writes them.
+    shape
+        Of marks the path, as SVG writes it, in a box of 28 x 12.
     """
 
     what: str
     colour: str
     form: str
     dashes: str = "none"
+    shape: str = ""
 
 
 @final

@@ -12,8 +12,8 @@ from pathlib import Path
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 """Where the browser is; None where there is none."""
 
-PATIENCE = 60.0
-"""Seconds to wait for an answer."""
+PATIENCE = 300.0
+"""Seconds to wait for an answer: looking at a page for all that may hinder readers takes long."""
 
 
 class Browser:

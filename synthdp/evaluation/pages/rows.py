@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from synthdp.evaluation.pages.view import View
 from synthdp.rendering.charts import Words, paired_marks
+from synthdp.rendering.figures import shortened
 from synthdp.rendering.section import Key, Picture, Section
 
 MAX_GROUPS = 20
@@ -70,7 +71,7 @@ def _group_pictures(view: View) -> Iterator[Picture]:
         tables = {name: part.set_index("level") for name, part in groups.groupby("table", sort=False)}
         first = tables[view.names[0]].head(MAX_GROUPS)
         values = {place: tables[name]["tvd_1"].reindex(first.index).to_numpy() for place, name in enumerate(view.names)}
-        labels = [f"{level} ({rows:,})" for level, rows in first["rows_real"].items()]
+        labels = [f"{shortened(level, 14)} ({rows:,})" for level, rows in first["rows_real"].items()]
         said = f"Mean TVD of columns is largest for {first.index[0]}: {first['tvd_1'].iloc[0]:.3g}."
         words = Words(f"Errors by {by}", said)
         svg = paired_marks(words, labels, values, first["sampling_1"].to_numpy(), label="mean TVD of columns")

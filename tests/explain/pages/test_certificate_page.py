@@ -1,11 +1,11 @@
 """The page of a certificate: whole, escaped, and no number on it promises too much."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.pages import Page
 from helpers.stated import ABOUT, DECLARED, KINDS, release_of
 from oracles.privacy import Seeded
 
@@ -18,37 +18,6 @@ from synthdp.rendering import page as module
 
 SAVED = Path(__file__).parents[2] / "release" / "saving" / "saved"
 INJECTED = "<script>alert(1)</script>'\"&{{ 7 * 7 }}<img src=x onerror=alert(1)>\u202e"
-
-
-class Page(HTMLParser):
-    """Texts and tags; fails on tags that do not close in order."""
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.words, self.rows = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-        if {"td", "th"} & set(self.open):
-            self.rows[-1][-1] += data
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).split())
 
 
 def page_of(certificate):
