@@ -36,18 +36,23 @@ def column_section(view: View) -> Section:
         "schema.",
         *view.notes("columns"),
     ]
-    order = worst_first(view.sections["columns"], ["column"], "tvd")["column"]
-    by_column = dict(iter(view.sections["distributions"].groupby("column", sort=False)))
-    pictures = [_picture(view, name, by_column[name]) for name in order if name in by_column]
+    drawn = pictures(view)
     return Section(
         name="columns",
         title="Columns",
         words=words,
         keys=view.keys(key_of(-1, "real", "bar"), "both"),
-        pictures=pictures[:N_OPEN],
+        pictures=drawn[:N_OPEN],
         listings=[view.listing("columns", NAMES, "All columns, the worst first.", most=1000)],
-        more=pictures[N_OPEN:],
+        more=drawn[N_OPEN:],
     )
+
+
+def pictures(view: View) -> list[Picture]:
+    """The distribution of each column in all tables, the worst column first."""
+    order = worst_first(view.sections["columns"], ["column"], "tvd")["column"]
+    by_column = dict(iter(view.sections["distributions"].groupby("column", sort=False)))
+    return [_picture(view, name, by_column[name]) for name in order if name in by_column]
 
 
 def _picture(view: View, name: str, shares: pd.DataFrame) -> Picture:
