@@ -17,7 +17,7 @@ from synthdp.evaluation.observed_schema import evaluation_schema
 from synthdp.evaluation.releases import Certificates, measured_in, stated_by, stated_epsilons
 from synthdp.evaluation.sections import Comparison, Wanted
 from synthdp.inference.requests import check_seed
-from synthdp.reporting import Report, silent
+from synthdp.reporting import Report, in_notebook, silent
 from synthdp.table.files.headers import listed
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
@@ -85,6 +85,7 @@ def evaluate(
     (0.0, 1000.0)
     """
     check_seed(seed)
+    report = in_notebook(report)
     tables = _named(synthetic, names)
     report("reading tables", 0, 1 + len(tables))
     known, notes = evaluation_schema(schema, real)
