@@ -15,7 +15,7 @@ from synthdp.rendering.section import Picture
 FloatArray = NDArray[np.float64]
 
 MAX_ROWS = 15
-"""Levels without an order that are drawn, the most frequent ones; the others together."""
+"""Levels without an order that are drawn, the most frequent ones; of the others their number and share is told."""
 
 MAX_LISTED = 60
 """Levels that are listed behind a picture."""
@@ -62,11 +62,11 @@ class Shares:
             n_shown = len(self.levels) - (self.levels[-1] == "missing" and kept[-1] == 0)
             return self._of(np.arange(max(n_shown, 1)))
         order = np.sort(np.argsort(-kept, kind="stable")[:MAX_ROWS])
-        rest = f"{len(self.levels) - MAX_ROWS} others"
         shown = self._of(order)
-        tables = {
-            name: np.append(shares, self.tables[name].sum() - shares.sum()) for name, shares in shown.tables.items()
-        }
+        reference = next(iter(self.tables))
+        left = self.tables[reference].sum() - shown.tables[reference].sum()
+        rest = f"{len(self.levels) - MAX_ROWS} others: {left:.2g}"
+        tables = {name: np.append(shares, np.nan) for name, shares in shown.tables.items()}
         limits = None if shown.limits is None else np.column_stack([shown.limits, [np.nan, np.nan]])
         return Shares(column=self.column, levels=[*shown.levels, rest], tables=tables, is_ordered=False, limits=limits)
 

@@ -64,7 +64,8 @@ def certificate_page(content: Mapping[str, Any]) -> str:
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
-    return rendered("certificate.html", certificate_view(content), folder=FOLDER, extra="publish")
+    view = certificate_view(content) | {"is_folded": False}
+    return rendered("certificate.html", view, folder=FOLDER, extra="publish")
 
 
 def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What the model says: shares of levels with intervals, and which columns depend on each other."""
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,13 @@ from synthdp.rendering.section import Key, Picture, Section
 from synthdp.rendering.shares import Shares
 from synthdp.table.columns.binned import BinnedColumn
 
+if TYPE_CHECKING:
+    from networkx import Graph
+
 INTERVAL = 0.95
 """Probability that a count of the real table lies between the limits that are drawn."""
 
-N_OPEN, MAX_NODES, MAX_EDGES = 12, 60, 200
+N_OPEN, MAX_NODES, MAX_EDGES = 12, 60, 120
 """Pictures of columns that are there at once; nodes that are placed by the distances between them, and edges drawn."""
 
 
@@ -29,7 +32,9 @@ def column_section(view: NoisyRelease) -> Section:
         "that is possible."
     ]
     if view.n_rows is None:
-        return Section(name="columns", title="Columns", words=[UNKNOWN_ROWS])
+        return Section(
+            name="columns", title="Columns", words=["Noise hides how many records there are, and so all shares."]
+        )
     errors = view.errors[view.errors["k"] == 1]
     order = errors.sort_values("noise", ascending=False, kind="stable", na_position="first")
     pictures = [_picture(view, name, noise) for (name,), noise in zip(order["columns"], order["noise"], strict=True)]
@@ -37,9 +42,6 @@ def column_section(view: NoisyRelease) -> Section:
     return Section(
         name="columns", title="Columns", words=words, keys=keys, pictures=pictures[:N_OPEN], more=pictures[N_OPEN:]
     )
-
-
-UNKNOWN_ROWS = "Noise hides how many records there are, and so all shares."
 
 
 def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
@@ -59,8 +61,6 @@ def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
 
 def graph_section(view: NoisyRelease) -> Section:
     """Which columns were measured together, and how strongly they depend on each other in the model."""
-    import networkx as nx
-
     graph = view.synthesis.graph()
     words = [
         "An edge joins columns that were measured together, or that the model holds in one table; the thicker and "
@@ -70,44 +70,42 @@ def graph_section(view: NoisyRelease) -> Section:
         (*pair, edge["cramers_v"], edge["mutual_information"], min(edge["stddevs"], default=float("nan")))
         for *pair, edge in graph.edges(data=True)
     ]
-    names = ["one", "other", "cramers_v", "mutual_information", "sigma"]
-    frame = pd.DataFrame(rows, columns=names).sort_values("cramers_v", ascending=False, kind="stable")
-    drawn = graph.edge_subgraph([(row.one, row.other) for row in frame.head(MAX_EDGES).itertuples()]).copy()
-    drawn.add_nodes_from(graph.nodes)
-    for *_, edge in drawn.edges(data=True):
+    if not rows:
+        return Section(name="graph", title="Dependences", words=["In the model no column depends on another."])
+    names = {"one": "column", "other": "with", "cramers_v": "Cramer's V", "nats": "mutual information (nats)"}
+    names |= {"sigma": "smallest sigma"}
+    frame = pd.DataFrame(rows, columns=list(names)).sort_values("cramers_v", ascending=False, kind="stable")
+    listing = Listing.of(frame, names, "Dependences in the model; no sigma: not measured together.")
+    return Section(
+        name="graph", title="Dependences", words=words, pictures=[_graph_picture(graph, frame)], listings=[listing]
+    )
+
+
+def _graph_picture(graph: "Graph", frame: pd.DataFrame) -> Picture:
+    """The strongest edges, and the columns that they join."""
+    strengths = {(row.one, row.other): row.cramers_v for row in frame.head(MAX_EDGES).itertuples()}
+    drawn = graph.edge_subgraph(strengths).copy()
+    (one, other), most = next(iter(strengths.items()))
+    said = f"{len(frame)} dependences. The strongest is {one} with {other}: {most:.2f}."
+    if len(frame) > len(strengths):
+        said += f" The {len(strengths)} strongest are drawn."
+    if left_out := len(graph) - len(drawn):
+        said += f" {left_out} columns without any of these are left out."
+    words = Words("Dependence graph", said)
+    return Picture(svg=graph_map(words, list(drawn), strengths, _places(drawn)), title=words.title, note=said)
+
+
+def _places(graph: "Graph") -> dict[str, list[float]]:
+    """Where nodes lie, from -1 to 1: the nearer, the stronger they depend on each other."""
+    import networkx as nx
+
+    for *_, edge in graph.edges(data=True):
         edge["length"] = 1.3 - edge["cramers_v"]
     if len(graph) <= MAX_NODES:
-        places = nx.kamada_kawai_layout(drawn, weight="length")
+        found = nx.kamada_kawai_layout(graph, weight="length")
     else:
-        places = nx.spring_layout(drawn, weight="cramers_v", seed=0, k=2 / np.sqrt(len(graph)))
-    strengths = {(row.one, row.other): row.cramers_v for row in frame.head(MAX_EDGES).itertuples()}
-    picture = _graph_picture(list(graph.nodes), strengths, places, len(frame))
-    shown = {
-        "one": "column",
-        "other": "with",
-        "cramers_v": "Cramer's V",
-        "mutual_information": "mutual information (nats)",
-    }
-    shown["sigma"] = "smallest sigma"
-    listings = [Listing.of(frame, shown, "Dependences in the model; no sigma: not measured together.")] if rows else []
-    return Section(name="graph", title="Dependences", words=words, pictures=[picture], listings=listings)
-
-
-def _graph_picture(
-    nodes: Sequence[str],
-    strengths: Mapping[tuple[str, str], float],
-    places: Mapping[str, Sequence[float]],
-    n_edges: int,
-) -> Picture:
-    said = f"{len(nodes)} columns and {n_edges} dependences."
-    if strengths:
-        (one, other), most = max(strengths.items(), key=lambda each: each[1])
-        said += f" The strongest is {one} with {other}: {most:.2f}."
-    if n_edges > len(strengths):
-        said += f" The {len(strengths)} strongest are drawn."
-    words = Words("Dependence graph", said)
-    points = np.array([places[name] for name in nodes])
+        found = nx.spring_layout(graph, weight="cramers_v", seed=0, k=2 / np.sqrt(len(graph)))
+    points = np.array(list(found.values()))
     low, high = points.min(axis=0), points.max(axis=0)
     spread = 2 * (points - low) / np.where(high > low, high - low, 1.0) - 1
-    filled = dict(zip(nodes, spread.tolist(), strict=True))
-    return Picture(svg=graph_map(words, nodes, strengths, filled), title=words.title, note=said)
+    return dict(zip(found, spread.tolist(), strict=True))

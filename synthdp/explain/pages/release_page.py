@@ -48,7 +48,8 @@ def release_page(synthesis: Synthesis, path: str | PathLike[str] | None = None, 
         column_section(view),
         graph_section(view),
     ]
-    content = certificate_view(synthesis.certificate) | {"sections": sections, "version": __version__}
+    content = certificate_view(synthesis.certificate) | {"is_folded": True}
+    content |= {"sections": sections, "version": __version__}
     page = rendered("release.html", content, folder=FOLDER)
     if path is not None:
         with write_atomically(path, force=force) as stream:
