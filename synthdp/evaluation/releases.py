@@ -1,6 +1,7 @@
 """What a release says of its noise: certificates and measurements, one for each synthetic table."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -41,7 +42,7 @@ def stated_by(certificates: Certificates, names: Sequence[str]) -> dict[str, Any
 def stated_epsilons(stated: Mapping[str, Any]) -> dict[str, float]:
     """The epsilons that certificates state, by the names of tables; of measurements none is known."""
     found = {name: each.get("epsilon") for name, each in stated.items() if isinstance(each, Mapping)}
-    return {name: epsilon for name, epsilon in found.items() if isinstance(epsilon, int | float)}
+    return {name: epsilon for name, epsilon in found.items() if isinstance(epsilon, int | float) and 0 < epsilon < inf}
 
 
 def measured_in(

@@ -37,13 +37,18 @@ def rendered(template: str, view: Mapping[str, Any], *, folder: Path = TEMPLATES
     return page
 
 
-@cache
-def _environment(folder: Path, extra: str) -> Any:
+def import_jinja(extra: str = "report") -> Any:
+    """Jinja; raises `MissingExtraError`, which names the extra, if it is not installed."""
     try:
-        jinja2 = import_module("jinja2")
+        return import_module("jinja2")
     except ModuleNotFoundError:
         message = f"Jinja is not installed, which pages are made with; install it with pip install 'synthdp[{extra}]'"
         raise MissingExtraError(message) from None
+
+
+@cache
+def _environment(folder: Path, extra: str) -> Any:
+    jinja2 = import_jinja(extra)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,

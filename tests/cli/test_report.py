@@ -82,6 +82,7 @@ def test_the_page_of_a_release_opens_no_table(place):
     [
         (("report", "-o", "r.html"), 2, "--public"),
         (("report", "in.csv", "-o", "r.html"), 2, "synthetic"),
+        (("report", "-", "1.csv", "-o", "r.html"), 2, "name files"),
         (("report", "in.csv", "1.csv"), 2, "--output"),
         ((*REPORT[:-1], "r.csv"), 2, ".html"),
         ((*REPORT[:-1], "-"), 2, ".html"),

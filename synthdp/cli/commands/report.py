@@ -15,6 +15,7 @@ from synthdp.evaluation.observed_schema import evaluation_schema
 from synthdp.explain.pages.release_page import release_page
 from synthdp.release.loading import load
 from synthdp.rendering.figures import import_matplotlib
+from synthdp.rendering.page import import_jinja
 from synthdp.reporting import logged
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import json_text
@@ -56,11 +57,14 @@ def _compared(options: argparse.Namespace) -> None:
     """The page of an evaluation, which says first that it is not private."""
     if len(options.tables) < 2:
         raise ParameterError("TABLE: name the real table, then one or more synthetic ones; or --public and a model")
+    if STANDARD_STREAM in options.tables:
+        raise ParameterError(f"TABLE is {STANDARD_STREAM!r}; tables are read more than once, name files")
     if options.output is None and not options.json:
         raise ParameterError("--output is missing; name the page, such as report.html, or say --json")
     if options.output is not None:
         _check_output(options, inputs=_inputs(options))
-        import_matplotlib()
+        import_matplotlib()  # what is not installed is told before the tables are read
+        import_jinja()
     schema = _schema(options)
     real, *synthetic = options.tables
     beside = [Path(f"{table}{CERTIFICATE_ENDING}") for table in synthetic]
