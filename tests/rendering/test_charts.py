@@ -77,11 +77,12 @@ def test_the_same_numbers_are_the_same_chart_and_names_differ_on_a_page():
 
 
 def test_settings_of_matplotlib_stay_as_they_were(monkeypatch):
-    monkeypatch.setitem(matplotlib.rcParams, "axes.facecolor", "black")
+    monkeypatch.setitem(matplotlib.rcParams, "axes.grid", True)
+    monkeypatch.setitem(matplotlib.rcParams, "grid.color", "#ff0000")
     before = dict(matplotlib.rcParams)
     svg = rows_of_shares(WORDS, ["a", "b"], [0.5, 0.5], [], limits=None)
     assert dict(matplotlib.rcParams) == before
-    assert "fill: #000000" not in svg
+    assert "#ff0000" not in svg
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):

@@ -94,11 +94,11 @@ def _error_pictures(view: View, name: str) -> Iterator[Picture]:
         shown = [_points(part[(part[reference] > 0) & (part["tvd"] > 0)]) for part in by_size]
         if not sum(map(len, shown)):
             continue
-        together = pd.concat(shown)
-        above = int((together["tvd"] > together[reference]).sum())
-        said = f"{above} of {len(together)} marginals have a larger error than {reference} alone would cause."
+        n_above, n_known = int((frame["tvd"] > frame[reference]).sum()), int(frame[reference].notna().sum())
+        said = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
         words = Words(f"Error against {reference}{about}", said)
-        ends = [float(f(together[["tvd", reference]].to_numpy())) for f in (np.min, np.max)]
+        numbers = pd.concat(shown)[["tvd", reference]].to_numpy()
+        ends = [float(numbers.min()), float(numbers.max())]
         lines = [Curve(x=ends, y=ends, place=-1)]
         lines += [Curve(x=part[reference], y=part["tvd"], place=place, is_line=False, is_marked=True)
                   for place, part in enumerate(shown) if len(part)]  # fmt: skip

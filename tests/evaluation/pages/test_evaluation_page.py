@@ -51,6 +51,7 @@ def found():
 def text(found):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(marginals, "N_PAIRS", 1)
+        patched.setattr(marginals, "MAX_POINTS", 2)
         return found.to_html()
 
 
@@ -83,6 +84,9 @@ def test_its_tables_hold_the_numbers_of_the_frames(found, text):
     assert ["2", "b", "2", f"{curve[2, 'b']:.3g}"] in [row[:4] for row in rows]
     assert ["a", "job", "linear", "AUC", "0.9", "0.871", "0.5"] in rows
     assert "AUC 0.871, of real rows 0.900" in text
+    of_a = found.marginals[found.marginals["table"] == "a"]
+    above = (of_a["tvd"] > of_a["sampling"]).sum()
+    assert f"{above} of {len(of_a)} marginals have a larger error than sampling" in text
     group = found.groups.iloc[0]
     assert [group["table"], "town", group["level"]] in [row[:3] for row in rows]
 
