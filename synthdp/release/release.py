@@ -48,7 +48,7 @@ from synthdp.release.stating.certificate import (
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
-from synthdp.reporting import Report, log, logged, silent
+from synthdp.reporting import Report, in_notebook, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.records.coded_source import CodedSource
@@ -188,7 +188,7 @@ class Release:
             for a schema that is open or has another domain.
         """
         self._check_source(source)
-        report, ledger = logged(report), self._ledger
+        report, ledger = logged(in_notebook(report)), self._ledger
         log(INFO, "release by %s: epsilon %s, delta %s", self._mechanism.name, ledger.epsilon, ledger.delta)
         schema: Schema | None = None
         table: PrivateTable | None = None

@@ -11,7 +11,7 @@ import networkx as nx
 
 FLOORS = (
     ("synthdp",),  # the words: files at the top
-    ("privacy", "table", "inference"),
+    ("privacy", "table", "inference", "rendering"),
     ("selection", "sources"),
     ("mechanisms", "derivation"),
     ("release", "evaluation"),
@@ -26,7 +26,7 @@ ROOMS = {
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
-    "evaluation": (("metrics",), ("learning",), ("",)),
+    "evaluation": (("metrics",), ("learning", "pages"), ("",)),
     "explain": (("",), ("planning", "pages")),
     "audit": (("asking",), ("",)),
     "cli": (("arguments",), ("",), ("commands",)),
