@@ -1,0 +1,183 @@
+"""A table in an engine: its columns by name and type, and the one question that is ever asked of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, Self, TypeAlias, final
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError, PrivacyError, SourceError
+from synthdp.sources.asking import asked
+from synthdp.table.frames.containers import opened
+
+Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
+"""What the types of an engine have in common, as far as values of a schema are read from them."""
+
+WHITE_SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + (
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What Python strips off a text."""
+
+_ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
+"""The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
+
+_UTC = ("UTC", "Etc/UTC", "Z", "GMT", "Zulu", "Universal", "Etc/Universal", "Etc/Zulu", "Etc/GMT")
+"""Names of a time zone in which every hour is that of UTC."""
+
+
+@final
+@dataclass(frozen=True)
+class EngineColumn:
+    """One column of a table in an engine; ``alias`` is its name there for our questions."""
+
+    name: str
+    alias: str
+    dtype: Any
+    engine: Any
+
+    @property
+    def family(self) -> Family:
+        """What its type has in common with others."""
+        dtype = self.dtype
+        if dtype.is_integer():
+            return "integer"
+        if dtype.is_numeric():
+            return "float"
+        families: dict[Any, Family] = {
+            nw.String: "text", nw.Categorical: "text", nw.Enum: "text",
+            nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime",
+        }  # fmt: skip
+        return next((family for kind, family in families.items() if dtype == kind), "other")
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its values are moments in a time zone."""
+        return self.family == "datetime" and self.dtype.time_zone is not None
+
+    @property
+    def is_utc(self) -> bool:
+        """Whether the engine gives the hours of its values in UTC."""
+        return not self.has_zone or self.engine is nw.Implementation.POLARS or self.dtype.time_zone in _UTC
+
+    @property
+    def values(self) -> nw.Expr:
+        """Its values; texts without white space around them, moments in UTC where the engine can say so."""
+        return nw.col(self.alias)
+
+    @property
+    def is_missing(self) -> nw.Expr:
+        """Whether each value is null or NaN: some engines call NaN larger than all numbers."""
+        if self.family != "float":
+            return self.values.is_null()
+        return self.values.is_null() | self.values.cast(nw.Float64).is_nan()  # decimals of Postgres can be NaN, too
+
+    def prepared(self, given: nw.Expr) -> nw.Expr:
+        """What `values` are of the values that were given."""
+        is_polars = self.engine is nw.Implementation.POLARS
+        if self.has_zone and is_polars:
+            return given.dt.convert_time_zone("UTC")
+        if self.family != "text":
+            return given
+        texts = given if self.dtype == nw.String else given.cast(nw.String)
+        if self.engine is nw.Implementation.IBIS:
+            return texts.str.replace_all(f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$", "")
+        return texts.str.strip_chars(WHITE_SPACE)
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class EngineFrame:
+    """A table that stays where it is: a query, its columns, and the name of its engine.
+
+    Parameters
+    ----------
+    given
+        The query as it was given.
+    rows
+        The rows of it that are counted; columns are called as the ``alias`` of ``columns`` says.
+    columns
+        By name.
+    """
+
+    given: nw.LazyFrame[Any]
+    rows: nw.LazyFrame[Any]
+    columns: Mapping[str, EngineColumn]
+
+    @classmethod
+    def of(cls, native: Any) -> Self:
+        """A query or table of DuckDB, Ibis, PySpark, or a lazy one of polars.
+
+        Raises
+        ------
+        ParameterError
+            If it is of another library.
+        SourceError
+            If the engine cannot say which columns there are.
+        """
+        lazy = nw.from_native(native)
+        assert isinstance(lazy, nw.LazyFrame)
+        engine = lazy.implementation
+        name = engine.name.lower()
+        if engine.name not in _ENGINES:
+            raise ParameterError(f"data is a lazy table of {name}; give one of polars, DuckDB, Ibis or PySpark")
+        types = asked(name, "reading the types of columns", lambda: dict(lazy.collect_schema()))
+        columns = [EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)]
+        rows = lazy
+        if engine.name.startswith("PYSPARK"):  # to which a dot in a name is more than a letter
+            names = [column.alias for column in columns]
+            rows = asked(name, "naming columns", lambda: nw.from_native(native.toDF(*names)))
+        sources = [column.alias if rows is not lazy else column.name for column in columns]
+        prepared = [each.prepared(nw.col(source)).alias(each.alias) for each, source in zip(columns, sources, strict=True)]
+        return cls(lazy, rows.select(prepared), {column.name: column for column in columns})
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine."""
+        return str(self.rows.implementation.name).lower()
+
+    @property
+    def empty(self) -> Any:
+        """A table in memory of the same types without rows: of polars, for all other engines of pandas."""
+        empty = asked(self.engine, "reading the types of columns", lambda: self.given.head(0).collect()).to_native()
+        return empty if self.rows.implementation is nw.Implementation.POLARS else opened(empty).frame
+
+    def with_rows(self, rows: nw.LazyFrame[Any]) -> "EngineFrame":
+        """The same columns of other rows."""
+        return replace(self, rows=rows)
+
+    def grouped(self, keys: Sequence[nw.Expr], what: str) -> nw.DataFrame[Any]:
+        """How many rows there are of each combination of some keys: columns ``key_0``, ..., and ``rows``.
+
+        The rows stay in the engine; what comes here has a line for each combination that occurs. Raises `SourceError`.
+        """
+        names = [f"key_{i}" for i in range(len(keys))]
+
+        def question() -> nw.DataFrame[Any]:
+            if not names:
+                return _collected(self.rows.select(nw.len().alias("rows")))
+            keyed = self.rows.select(key.alias(name) for key, name in zip(keys, names, strict=True))
+            return _collected(keyed.group_by(names).agg(nw.len().alias("rows")))
+
+        return asked(self.engine, what, question)
+
+    def whole_numbers(self, found: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
+        """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
+        numbers = asked(self.engine, "reading counts", lambda: found[name].to_numpy())
+        if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
+            raise SourceError(f"{self.engine}: its counts are not whole numbers of at least 0; the engine is not to be used")
+        return np.asarray(numbers, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"<EngineFrame of {len(self.columns)} columns>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
+
+
+def _collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """The answer to a query; polars reads files piece by piece for it."""
+    if query.implementation is nw.Implementation.POLARS:
+        return query.collect(backend="polars", engine="streaming")
+    return query.collect()
