@@ -147,20 +147,36 @@ class EngineFrame:
         """The same columns of other rows."""
         return replace(self, rows=rows)
 
-    def grouped(self, keys: Sequence[nw.Expr], what: str) -> nw.DataFrame[Any]:
-        """How many rows there are of each combination of some keys: columns ``key_0``, ..., and ``rows``.
+    def grouped(self, keys: Sequence[str], what: str) -> nw.DataFrame[Any]:
+        """How many rows there are of each combination of some columns: these, and ``n_rows``; raises `SourceError`."""
+        return asked(self.engine, what, lambda: _collected(_grouped(self.rows, keys)))
 
-        The rows stay in the engine; what comes here has a line for each combination that occurs. Raises `SourceError`.
+    def grouped_often(self, tables: Sequence[Sequence[str]], what: str) -> list[tuple[NDArray[np.int64], ...]]:
+        """How many rows there are of each combination of codes, for several lists of columns, by one query.
+
+        The rows stay in the engine; what comes here has a line for each combination that occurs. Where the engine
+        allows for it, codes are worked out once for all tables.
+
+        Returns
+        -------
+        list
+            For each table the codes, an array for each of its columns, and then the numbers of rows.
+
+        Raises
+        ------
+        SourceError
+            If the engine fails, or its answer is none.
         """
-        names = [f"key_{i}" for i in range(len(keys))]
-
-        def question() -> nw.DataFrame[Any]:
-            if not names:
-                return _collected(self.rows.select(nw.len().alias("rows")))
-            keyed = self.rows.select(key.alias(name) for key, name in zip(keys, names, strict=True))
-            return _collected(keyed.group_by(names).agg(nw.len().alias("rows")))
-
-        return asked(self.engine, what, question)
+        width = max(map(len, tables))
+        is_duckdb = self.rows.implementation is nw.Implementation.DUCKDB
+        way = _by_sql if is_duckdb else _by_concat
+        found = asked(self.engine, what, lambda: _collected(way(self.rows, tables, width)))
+        columns = [self.whole_numbers(found, name) for name in ("of_table", *_keys(width), "n_rows")]
+        answers = []
+        for number, table in enumerate(tables):
+            lines = columns[0] == number
+            answers.append(tuple(column[lines] for column in (*columns[1 : 1 + len(table)], columns[-1])))
+        return answers
 
     def whole_numbers(self, found: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
@@ -174,6 +190,38 @@ class EngineFrame:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
+
+
+def _keys(width: int) -> list[str]:
+    return [f"key_{i}" for i in range(width)]
+
+
+def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:
+    counted = nw.len().alias("n_rows")
+    return rows.group_by(list(keys)).agg(counted) if keys else rows.select(counted)
+
+
+def _by_concat(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int) -> nw.LazyFrame[Any]:
+    parts = []
+    for number, table in enumerate(tables):
+        keys = [nw.col(name) for name in table] + [nw.lit(0)] * (width - len(table))
+        named = [key.cast(nw.Int64).alias(name) for key, name in zip(keys, _keys(width), strict=True)]
+        of_table = nw.lit(number).cast(nw.Int64).alias("of_table")
+        parts.append(_grouped(rows, table).select(of_table, *named, nw.col("n_rows").cast(nw.Int64)))
+    return nw.concat(parts)
+
+
+def _by_sql(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int) -> nw.LazyFrame[Any]:
+    """The same for DuckDB, which would work codes out anew for each part; all names in it are our own."""
+    parts = []
+    for number, table in enumerate(tables):
+        keys = [*table, *["0"] * (width - len(table))]
+        named = [f"{key} AS {name}" for key, name in zip(keys, _keys(width), strict=True)]
+        by = f" GROUP BY {', '.join(table)}" if table else ""
+        parts.append(f"SELECT {', '.join([f'{number} AS of_table', *named])}, count(*) AS n_rows FROM kept{by}")
+    used = sorted({name for table in tables for name in table}) or ["1"]
+    query = f"WITH kept AS MATERIALIZED (SELECT {', '.join(used)} FROM coded) {' UNION ALL '.join(parts)}"
+    return nw.from_native(nw.to_native(rows).query("coded", query))
 
 
 def _collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NoReturn, final
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +15,9 @@ from synthdp.table.records.covering import Axes, cover, marginals
 
 TABLE_CELLS = 2**18
 """Most cells of a table that covers several marginals: fewer scans, for answers of more lines."""
+
+QUERY_CELLS = 2**22
+"""Most cells of the tables that one query counts, of which each that is not empty is a line of its answer."""
 
 KEPT_CELLS = 2**24
 """Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
@@ -67,7 +69,7 @@ class EngineSource:
             If the engine fails, or the table was changed between two scans.
         """
         wanted = [self._axes(clique) for clique in cliques]
-        return (counts for batch in _batches(wanted, self._domain.shape) for counts in self._counted(batch))
+        return (counts for batch in _batches(wanted, self._domain.shape, KEPT_CELLS) for counts in self._counted(batch))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):
@@ -85,10 +87,12 @@ class EngineSource:
             else:
                 found |= _summed(*wider, [axes])
         left = list(fresh.values())
-        for table, indices in cover(left, self._domain.shape, most_cells=TABLE_CELLS):
-            counts = self._count(table)
-            self._keep(table, counts)
-            found |= _summed(table, counts, [left[index] for index in indices])
+        tables = list(cover(left, self._domain.shape, most_cells=TABLE_CELLS))
+        for some in _batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
+            for (table, indices), counts in zip(tables[: len(some)], self._count(some), strict=True):
+                self._keep(table, counts)
+                found |= _summed(table, counts, [left[index] for index in indices])
+            del tables[: len(some)]
         for axes in wanted:
             known, counts = found[frozenset(axes)]
             yield counts.transpose([known.index(axis) for axis in axes])
@@ -105,19 +109,19 @@ class EngineSource:
         while self._kept_cells > KEPT_CELLS:
             self._kept_cells -= self._kept.pop(0)[2].size
 
-    def _count(self, axes: Axes) -> NDArray[np.int64]:
-        """Count one table, by one scan."""
-        shape = tuple(self._domain.shape[axis] for axis in axes)
-        found = self._frame.grouped([nw.col(self._names[axis]) for axis in axes], "counting rows")
-        codes = [self._frame.whole_numbers(found, f"key_{i}") for i in range(len(axes))]
-        numbers = self._frame.whole_numbers(found, "rows")
-        if any(each.size and int(each.max()) >= size for each, size in zip(codes, shape, strict=True)):
-            raise SourceError(f"{self._frame.engine}: it gave a code that no level has; the engine is not to be used")
-        cells = np.ravel_multi_index(codes, shape) if axes else np.zeros(1, dtype=np.int64)
-        counts = np.zeros(prod(shape), dtype=np.int64)
-        np.add.at(counts, cells, numbers)
-        self._check_total(int(counts.sum()))
-        return counts.reshape(shape)
+    def _count(self, tables: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
+        """Count some tables, by one query."""
+        names = [[self._names[axis] for axis in axes] for axes in tables]
+        for axes, answer in zip(tables, self._frame.grouped_often(names, "counting rows"), strict=True):
+            shape = tuple(self._domain.shape[axis] for axis in axes)
+            codes, n_rows = answer[:-1], answer[-1]
+            if any(each.size and int(each.max()) >= size for each, size in zip(codes, shape, strict=True)):
+                raise SourceError(f"{self._frame.engine}: it gave a code that no level has; do not count by this engine")
+            cells = np.ravel_multi_index(codes, shape) if axes else np.zeros(len(n_rows), dtype=np.int64)
+            counts = np.zeros(prod(shape), dtype=np.int64)
+            np.add.at(counts, cells, n_rows)
+            self._check_total(int(counts.sum()))
+            yield counts.reshape(shape)
 
     def _check_total(self, total: int) -> None:
         """Refuse a table that grows or shrinks between scans; of one that does not change nothing is ever refused."""
@@ -146,13 +150,13 @@ def _summed(
     return found
 
 
-def _batches(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[list[Axes]]:
-    """Cut a list of marginals into runs of at most `KEPT_CELLS` cells, or of one marginal."""
+def _batches(wanted: Sequence[Axes], shape: Sequence[int], most_cells: int) -> Iterator[list[Axes]]:
+    """Cut a list of marginals into runs of at most so many cells, or of one marginal."""
     batch: list[Axes] = []
     n_cells = 0
     for axes in wanted:
         size = prod(shape[axis] for axis in axes)
-        if batch and n_cells + size > KEPT_CELLS:
+        if batch and n_cells + size > most_cells:
             yield batch
             batch, n_cells = [], 0
         batch.append(axes)

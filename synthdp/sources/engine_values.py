@@ -56,17 +56,15 @@ class EngineValues:
     def _read(self, column: OpenColumn) -> HeldColumn:
         """The distinct values of a column, each with the number of its rows."""
         held = self._frame.columns[column.name]
-        keys, frame = [held.values], self._frame
+        keys, frame = [held.alias], self._frame
         if held.family == "text":  # engines may compare without case: bytes that differ are values that do
-            import narwhals as nw
-
             frame = frame.with_rows(with_hashes(frame, [held], _KEY))
-            keys.append(nw.col(HASHED))
+            keys.append(HASHED)
         found = frame.grouped(keys, "counting values")
-        values = opened(found.select("key_0").to_native()).frame["key_0"]
+        values = opened(found.select(held.alias).to_native()).frame[held.alias]
         distinct = held_column(column)
         distinct.add(plain_column(values, column.type))
-        distinct.weights = frame.whole_numbers(found, "rows")
+        distinct.weights = frame.whole_numbers(found, "n_rows")
         return distinct
 
     def __repr__(self) -> str:
