@@ -9,11 +9,13 @@ from synthdp.errors import SourceError
 
 Answer = TypeVar("Answer")
 
+LOOK = "look at the table in the engine itself"
+
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j")
 """Where PySpark writes the texts of errors, on top of raising them."""
 
 
-def asked(engine: str, what: str, question: Callable[[], Answer]) -> Answer:
+def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK) -> Answer:
     """The answer to a question, asked once.
 
     Parameters
@@ -24,6 +26,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer]) -> Answer:
         What is asked, in words that are public.
     question
         Asks it.
+    way_out
+        What to do if it fails.
 
     Raises
     ------
@@ -42,8 +46,7 @@ def asked(engine: str, what: str, question: Callable[[], Answer]) -> Answer:
     except BaseException as error:  # a panic of polars is no Exception
         kind = type(error).__name__
     # outside of the block above, so that the engine's error is not kept as the context of ours
-    way_out = "its message is not shown, since it may quote the table; look at the table in the engine itself"
-    raise SourceError(f"{engine}: {what} failed ({kind}); {way_out}")
+    raise SourceError(f"{engine}: {what} failed ({kind}); its message is not shown, since it may quote rows; {way_out}")
 
 
 @contextmanager

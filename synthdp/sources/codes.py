@@ -12,7 +12,7 @@ clipped before, casts of numbers to wider ones, no lookup in a table of other va
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 from unicodedata import normalize
 
 import narwhals as nw
@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import SchemaError
+from synthdp.sources.comparisons import counted, is_value, searched, tried
 from synthdp.sources.engine_frame import EngineColumn
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.boolean import BooleanColumn
@@ -33,9 +34,6 @@ from synthdp.table.frames.plain import plain_column
 
 MAX_CASES = 4096
 """Most public values that a column is compared with: engines take no expressions of any size."""
-
-_BLOCK = 16
-"""Values, or blocks of values, that are tried one after the other."""
 
 _NARROW = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 """Types of whole numbers that all fit into 64 bits with a sign."""
@@ -69,11 +67,11 @@ def _kind(column: Column) -> str:
     return next(kind for known, kind in kinds.items() if isinstance(column, known))
 
 
-def _refuse(column: Column, held: EngineColumn, problem: str) -> Any:
+def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
     way_out = "give a view that casts it (such as by TRY_CAST), or read the table as a file"
     raise SchemaError(
-        f"column {column.source!r}: the schema says {column.field()['type']!r}, and the engine {held.dtype}, {problem}; "
-        f"{way_out}"
+        f"column {column.source!r}: the schema says {column.field()['type']!r}, and the engine {held.dtype}, "
+        f"{problem}; {way_out}"
     )
 
 
@@ -87,11 +85,11 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
         code = clipped - first
     else:
         _check_cases(column, held, len(edges))
-        code = _tree([_number(held) >= _first_at(edge, column, held) for edge in edges])
+        code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
     for number in column.missing_numbers.tolist():
-        first = _first_at(number, column, held)
-        if _read(first, column, held) == number:
-            code = nw.when(_is(_number(held), first)).then(nw.lit(int(column.missing_code))).otherwise(code)
+        same = _first_at(number, column, held)
+        if _read(same, column, held) == number:
+            code = nw.when(is_value(_number(held), same)).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
 
 
@@ -110,7 +108,7 @@ def _first_at(number: float, column: Column, held: EngineColumn) -> float:
     with np.errstate(over="ignore"):
         near = np.float32(number)
     below, above = (np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))
-    return next(float(each) for each in (below, near, above) if _read(each, column, held) >= number)
+    return next(each for each in map(float, (below, near, above)) if _read(each, column, held) >= number)
 
 
 def _read(number: float, column: Column, held: EngineColumn) -> float:
@@ -120,23 +118,11 @@ def _read(number: float, column: Column, held: EngineColumn) -> float:
     return float(plain_column(pd.Series([number], dtype=np.float32), column.field()["type"]).iloc[0])
 
 
-def _tree(at_least: Sequence[nw.Expr]) -> nw.Expr:
-    """How many of some conditions hold, each of which implies those before it; by halving."""
-
-    def holding(low: int, high: int) -> nw.Expr:
-        if low == high:
-            return nw.lit(low)
-        middle = (low + high) // 2
-        return nw.when(at_least[middle]).then(holding(middle + 1, high)).otherwise(holding(low, middle))
-
-    return holding(0, len(at_least))
-
-
 def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, DateColumn)
     edges = [moment for edge in column.inner_edges.tolist() if (moment := _moment(int(edge), held)) is not None]
     _check_cases(column, held, len(edges))
-    code = _tree([held.values >= edge for edge in edges])
+    code = counted([held.values >= edge for edge in edges])
     return _less_missing(code, column, column, held)
 
 
@@ -163,7 +149,7 @@ def _moment(seconds: int, held: EngineColumn) -> date | None:
 def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, PartColumn)
     if not held.is_utc:
-        _refuse(column, held, "the hours of which are those of its time zone and not of UTC")
+        _refuse(column, held, "whose days and hours are those of a session's time zone and not of UTC")
     low, high = (np.datetime64(bound, "s").astype(np.int64) for bound in (column.date.minimum, column.date.maximum))
     of_low, of_high = column.codes_of_numbers(np.array([low, high], dtype=np.float64)).tolist()
     values = held.values
@@ -200,8 +186,11 @@ def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, CategoricalColumn)
     numbers = [column.notation.number(word) for word in _words(column)]
     known = [number for number in numbers if not math.isnan(number)]
-    found = {_first_at(number, column, held): code for number, code in _codes(column, known).items()
-             if _read(_first_at(number, column, held), column, held) == number}
+    found = {
+        _first_at(number, column, held): code
+        for number, code in _codes(column, known).items()
+        if _read(_first_at(number, column, held), column, held) == number
+    }
     return _lookup(column, held, _number(held), found)
 
 
@@ -249,48 +238,8 @@ def _lookup(column: Column, held: EngineColumn, values: nw.Expr, codes: Codes) -
     _check_cases(column, held, len(codes))
     unknown = nw.lit(int(column.unknown_code if isinstance(column, CategoricalColumn) else column.missing_code))
     if held.family != "text" or held.engine is nw.Implementation.DUCKDB:  # texts are in the order of their bytes there
-        return _searched(values, sorted(codes.items(), key=lambda pair: pair[0]), unknown)
-    return _tried(values, sorted(codes.items(), key=lambda pair: pair[1]), unknown)
-
-
-def _searched(values: nw.Expr, pairs: Sequence[tuple[Any, int]], unknown: nw.Expr) -> nw.Expr:
-    """By halving public values that are in order."""
-    if not pairs:
-        return unknown
-    if len(pairs) == 1:
-        return nw.when(_is(values, pairs[0][0])).then(nw.lit(pairs[0][1])).otherwise(unknown)
-    middle = len(pairs) // 2
-    above, below = (_searched(values, part, unknown) for part in (pairs[middle:], pairs[:middle]))
-    return nw.when(_is(values, pairs[middle][0], or_above=True)).then(above).otherwise(below)
-
-
-def _tried(values: nw.Expr, pairs: Sequence[tuple[Any, int]], unknown: nw.Expr | None) -> nw.Expr:
-    """By blocks of public values; without ``unknown`` all values are known to be among these."""
-    step = max(1, -(-len(pairs) // _BLOCK))
-    blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
-    code = _of_block(values, blocks.pop()) if unknown is None else unknown
-    for block in reversed(blocks):
-        is_in = values.is_in([value for value, _ in block]) if len(block) > 1 else _is(values, block[0][0])
-        code = nw.when(is_in).then(_of_block(values, block)).otherwise(code)
-    return code
-
-
-def _of_block(values: nw.Expr, pairs: Sequence[tuple[Any, int]]) -> nw.Expr:
-    """The code of each value, all of which are among some."""
-    return nw.lit(pairs[0][1]) if pairs[0][1] == pairs[-1][1] else _tried(values, pairs, None)
-
-
-def _is(values: nw.Expr, value: Any, *, or_above: bool = False) -> nw.Expr:
-    """Whether each value is a public one; engines do not agree on how infinity is written."""
-    if not _is_infinite(value):
-        return values >= value if or_above else values == value
-    if value > 0:
-        return values > np.finfo(float).max
-    return ~values.is_null() if or_above else values < np.finfo(float).min
-
-
-def _is_infinite(value: Any) -> bool:
-    return isinstance(value, float) and math.isinf(value)
+        return searched(values, sorted(codes.items(), key=lambda pair: pair[0]), unknown)
+    return tried(values, sorted(codes.items(), key=lambda pair: pair[1]), unknown)
 
 
 def _check_cases(column: Column, held: EngineColumn, n_cases: int) -> None:

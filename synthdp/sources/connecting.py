@@ -14,6 +14,9 @@ SCHEMES = ("duckdb", "postgres", "postgresql")
 """How addresses begin."""
 
 
+TRY = "try the address, the user and the password with psql"
+
+
 @contextmanager
 def open_source(address: str, table: str) -> Iterator[EngineFrame]:
     """A table in a database, to the end of the block; the address is never repeated, it may hold a password.
@@ -37,7 +40,9 @@ def open_source(address: str, table: str) -> Iterator[EngineFrame]:
     """
     scheme = address.partition(":")[0]
     if "://" not in address or scheme not in SCHEMES:
-        raise ParameterError("source (--source) is no known address; give duckdb:///FILE or postgres://USER@HOST/DATABASE")
+        raise ParameterError(
+            "source (--source) is no known address; give duckdb:///FILE or postgres://USER@HOST/DATABASE"
+        )
     way = _duckdb if scheme == "duckdb" else _postgres
     with way(address, table) as native:
         yield EngineFrame.of(native)
@@ -53,7 +58,9 @@ def _duckdb(address: str, table: str) -> Iterator[Any]:
     parts = urlsplit(address)
     path = Path(unquote(parts.path[1:]))
     if parts.netloc or not parts.path[1:]:
-        raise ParameterError("source (--source): a DuckDB file has three slashes before its path, or four if that is absolute")
+        raise ParameterError(
+            "source (--source): a DuckDB file has three slashes before its path, or four if that is absolute"
+        )
     if not path.is_file():
         raise SourceError(f"duckdb: there is no file {str(path)!r}; correct the address")
     connection = asked("duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True))
@@ -69,7 +76,7 @@ def _postgres(address: str, table: str) -> Iterator[Any]:
         import psycopg
     except ImportError:
         raise _missing("postgres") from None
-    connection = asked("postgres", "connecting", lambda: psycopg.connect(address))
+    connection = asked("postgres", "connecting", lambda: psycopg.connect(address), way_out=TRY)
     with closing(connection):
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True

@@ -15,16 +15,15 @@ from synthdp.table.frames.containers import opened
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
 
-WHITE_SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + (
-    "\u2028\u2029\u202f\u205f\u3000"
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + ("\u2028\u2029\u202f\u205f\u3000")
 )
 """What Python strips off a text."""
 
 _ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
-
-_UTC = ("UTC", "Etc/UTC", "Z", "GMT", "Zulu", "Universal", "Etc/Universal", "Etc/Zulu", "Etc/GMT")
-"""Names of a time zone in which every hour is that of UTC."""
 
 
 @final
@@ -59,7 +58,7 @@ class EngineColumn:
     @property
     def is_utc(self) -> bool:
         """Whether the engine gives the hours of its values in UTC."""
-        return not self.has_zone or self.engine is nw.Implementation.POLARS or self.dtype.time_zone in _UTC
+        return not self.has_zone or self.engine is nw.Implementation.POLARS  # others: as their session says at the time
 
     @property
     def values(self) -> nw.Expr:
@@ -129,7 +128,9 @@ class EngineFrame:
             names = [column.alias for column in columns]
             rows = asked(name, "naming columns", lambda: nw.from_native(native.toDF(*names)))
         sources = [column.alias if rows is not lazy else column.name for column in columns]
-        prepared = [each.prepared(nw.col(source)).alias(each.alias) for each, source in zip(columns, sources, strict=True)]
+        prepared = [
+            each.prepared(nw.col(source)).alias(each.alias) for each, source in zip(columns, sources, strict=True)
+        ]
         return cls(lazy, rows.select(prepared), {column.name: column for column in columns})
 
     @property
@@ -180,9 +181,11 @@ class EngineFrame:
 
     def whole_numbers(self, found: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
-        numbers = asked(self.engine, "reading counts", lambda: found[name].to_numpy())
+        numbers = asked(self.engine, "reading counts", found[name].to_numpy)
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
-            raise SourceError(f"{self.engine}: its counts are not whole numbers of at least 0; the engine is not to be used")
+            raise SourceError(
+                f"{self.engine}: its counts are not whole numbers of at least 0; the engine is not to be used"
+            )
         return np.asarray(numbers, dtype=np.int64)
 
     def __repr__(self) -> str:
@@ -221,7 +224,8 @@ def _by_sql(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int
         parts.append(f"SELECT {', '.join([f'{number} AS of_table', *named])}, count(*) AS n_rows FROM kept{by}")
     used = sorted({name for table in tables for name in table}) or ["1"]
     query = f"WITH kept AS MATERIALIZED (SELECT {', '.join(used)} FROM coded) {' UNION ALL '.join(parts)}"
-    return nw.from_native(nw.to_native(rows).query("coded", query))
+    answer: nw.LazyFrame[Any] = nw.from_native(nw.to_native(rows).query("coded", query))
+    return answer
 
 
 def _collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

@@ -116,7 +116,9 @@ class EngineSource:
             shape = tuple(self._domain.shape[axis] for axis in axes)
             codes, n_rows = answer[:-1], answer[-1]
             if any(each.size and int(each.max()) >= size for each, size in zip(codes, shape, strict=True)):
-                raise SourceError(f"{self._frame.engine}: it gave a code that no level has; do not count by this engine")
+                raise SourceError(
+                    f"{self._frame.engine}: it gave a code that no level has; do not count by this engine"
+                )
             cells = np.ravel_multi_index(codes, shape) if axes else np.zeros(len(n_rows), dtype=np.int64)
             counts = np.zeros(prod(shape), dtype=np.int64)
             np.add.at(counts, cells, n_rows)
@@ -135,7 +137,9 @@ class EngineSource:
         return "<EngineSource>"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead")
+        raise PrivacyError(
+            "source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead"
+        )
 
 
 def _summed(

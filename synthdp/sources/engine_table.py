@@ -8,6 +8,7 @@ from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_source import EngineSource
 from synthdp.sources.engine_values import EngineValues
 from synthdp.sources.persons import bounded
+from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -41,8 +42,9 @@ class EngineTable:
         """
         schema.check_header(frame.columns, unit=unit)
         schema = schema.without(unit) if unit in schema.names and unit is not None else schema
-        for column in schema.columns:
-            code_of(column.template if isinstance(column, OpenColumn) else column, frame.columns[column.name])
+        closed = [column.template if isinstance(column, OpenColumn) else column for column in schema.columns]
+        for column in with_parts(closed):
+            code_of(column, frame.columns[column.source])
         if unit is not None:
             missing = schema.missing_values
             frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=missing)

@@ -71,4 +71,6 @@ class EngineValues:
         return "<EngineValues>"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead")
+        raise PrivacyError(
+            "source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead"
+        )

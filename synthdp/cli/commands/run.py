@@ -51,9 +51,7 @@ def run_command(options: argparse.Namespace) -> None:
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
-    schema = schema_in(
-        schema_of_kinds(public) if of_kinds else public, given_dialect(options, *files, options.output)
-    )
+    schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options, *files, options.output))
     check_texts(schema, options.output)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
     with (
@@ -89,7 +87,9 @@ def _input_files(options: argparse.Namespace) -> tuple[str, ...]:
         problem = "no table is given" if options.input is None else f"{options.input!r} and --source are both given"
         raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
     if (options.source is None) != (options.table is None):
-        raise ParameterError("--source and --table go together; name the database with the one, its table with the other")
+        raise ParameterError(
+            "--source and --table go together; name the database with the one, its table with the other"
+        )
     return () if options.input is None else (options.input,)
 
 

@@ -77,8 +77,7 @@ class BinnedColumn(Column):
     @cached_property
     def missing_numbers(self) -> NDArray[np.float64]:
         """What ``missing_values`` are on the scale of the edges, as far as they are readable."""
-        numbers = self._read(np.array(self.missing_values, dtype=object))
-        return numbers[~np.isnan(numbers)]
+        return (numbers := self._read(np.array(self.missing_values, dtype=object)))[~np.isnan(numbers)]
 
     def _check_missing_outside(self, low: float, high: float) -> None:
         """Refuse a missing value between the bounds: what is written could not be told from it."""

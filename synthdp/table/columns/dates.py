@@ -166,6 +166,7 @@ class DateColumn(BinnedColumn):
 
     @cached_property
     def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
         return start_of(self._starts[1:-1], self._resolution).astype(np.float64)
 
     def _read(self, values: Values) -> NDArray[np.float64]:

@@ -81,6 +81,7 @@ class IntegerColumn(NumericColumn):
 
     @cached_property
     def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
         return self._starts[1:-1].astype(np.float64)
 
     @property
@@ -240,6 +241,7 @@ class NumberColumn(NumericColumn):
 
     @cached_property
     def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
         return np.array(self._edges[1:-1], dtype=np.float64)
 
     @cached_property
