@@ -21,12 +21,13 @@ RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.m
 FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
 INFERENCE = ROOT / "docs/inference.md"
 AUDIT = ROOT / "docs/audit.md"
+SOURCES = ROOT / "docs/sources.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 CERTIFICATE = ROOT / "docs/certificate.md"
 TUTORIAL, BY_HAND = ROOT / "docs/tutorial.md", ROOT / "docs/from-measurements.md"
 COMING_FROM = ROOT / "docs/coming-from.md"
-OWN_TESTS = (ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE, TUTORIAL, BY_HAND, COMING_FROM)
+OWN_TESTS = (SOURCES, ADDING, AUDIT, FRAMES, EVALUATION, CERTIFICATE, INFERENCE, TUTORIAL, BY_HAND, COMING_FROM)
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
@@ -338,3 +339,11 @@ def test_open_schemas_and_kinds_load(block):
     schema = synthdp.OpenSchema.from_dict(content) if "fields" in content else synthdp.OpenSchema.from_kinds(content)
     assert schema.is_open
     assert synthdp.OpenSchema.from_dict(schema.to_dict()) == schema
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[SOURCES]))
+def test_a_relation_of_duckdb_is_taken_as_the_page_says(block):
+    found = {}
+    exec(compile(block, "sources.md", "exec"), found)
+    assert found["synthesis"].domain.attributes == ("smokes", "age")

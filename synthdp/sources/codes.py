@@ -122,7 +122,7 @@ def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, DateColumn)
     edges = [moment for edge in column.inner_edges.tolist() if (moment := _moment(int(edge), held)) is not None]
     _check_cases(column, held, len(edges))
-    code = counted([held.values >= edge for edge in edges])
+    code = counted([_from(edge, held) for edge in edges])
     return _less_missing(code, column, column, held)
 
 
@@ -131,7 +131,7 @@ def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
     for seconds in map(int, dates.missing_numbers.tolist()):
         first, after = _moment(seconds, held), _moment(seconds + 1, held)
         if first is not None and first != after:
-            same = held.values >= first if after is None else (held.values >= first) & (held.values < after)
+            same = _from(first, held) if after is None else _from(first, held) & ~_from(after, held)
             code = nw.when(same).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
 
@@ -144,6 +144,16 @@ def _moment(seconds: int, held: EngineColumn) -> date | None:
         return datetime(1970, 1, 1, tzinfo=UTC if held.has_zone else None) + timedelta(seconds=seconds)
     except OverflowError:
         return None
+
+
+def _from(moment: date, held: EngineColumn) -> nw.Expr:
+    """Whether each value is a moment or later."""
+    if held.engine.name.startswith("PYSPARK") and isinstance(moment, datetime) and not held.has_zone:
+        # a literal without a zone would be one of the session's zone
+        at_moment: nw.Expr = held.values >= nw.lit(moment.isoformat(sep=" ")).cast(nw.Datetime("us"))
+        return at_moment
+    later: nw.Expr = held.values >= moment
+    return later
 
 
 def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
@@ -160,7 +170,9 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
     }[column.part]()
     for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
         if (moment := _moment(bound, held)) is not None:
-            code = nw.when(values >= moment if after else values < moment).then(nw.lit(of_bound)).otherwise(code)
+            code = (
+                nw.when(_from(moment, held) if after else ~_from(moment, held)).then(nw.lit(of_bound)).otherwise(code)
+            )
     return _less_missing(code, column, column.date, held)
 
 

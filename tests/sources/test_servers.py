@@ -44,7 +44,7 @@ def other_user():
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
+def postgres():
     """The address of a server of our own, on a socket in a folder of its own."""
     found = [*map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), shutil.which("initdb")]
     initdb, user = next((path for path in found if path), None), other_user()
