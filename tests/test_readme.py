@@ -346,4 +346,4 @@ def test_open_schemas_and_kinds_load(block):
 def test_a_relation_of_duckdb_is_taken_as_the_page_says(block):
     found = {}
     exec(compile(block, "sources.md", "exec"), found)
-    assert found["synthesis"].domain.attributes == ("smokes", "age")
+    assert found["synthesis"].schema.names == ("smokes", "age")
