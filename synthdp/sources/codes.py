@@ -148,11 +148,10 @@ def _moment(seconds: int, held: EngineColumn) -> date | None:
 
 def _from(moment: date, held: EngineColumn) -> nw.Expr:
     """Whether each value is a moment or later."""
-    if held.engine.name.startswith("PYSPARK") and isinstance(moment, datetime) and not held.has_zone:
-        # a literal without a zone would be one of the session's zone
-        at_moment: nw.Expr = held.values >= nw.lit(moment.isoformat(sep=" ")).cast(nw.Datetime("us"))
-        return at_moment
-    later: nw.Expr = held.values >= moment
+    bound: Any = moment
+    if held.engine.name.startswith("PYSPARK") and held.family == "datetime" and not held.has_zone:
+        bound = nw.lit(str(moment)).cast(nw.Datetime("us"))  # else it were one in the session's zone
+    later: nw.Expr = held.values >= bound
     return later
 
 

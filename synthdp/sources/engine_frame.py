@@ -144,7 +144,7 @@ class EngineFrame:
     def empty(self) -> Any:
         """A table in memory of the same types without rows: of polars, for all other engines of pandas."""
         empty = asked(self.engine, "reading the types of columns", lambda: self.given.head(0).collect()).to_native()
-        return empty if self.rows.implementation is nw.Implementation.POLARS else opened(empty).frame
+        return empty if self.engine == "polars" else opened(empty).frame
 
     def with_rows(self, rows: nw.LazyFrame[Any]) -> "EngineFrame":
         """The same columns of other rows."""
@@ -171,8 +171,7 @@ class EngineFrame:
             If the engine fails, or its answer is none.
         """
         width = max(map(len, tables))
-        is_duckdb = self.rows.implementation is nw.Implementation.DUCKDB
-        way = _by_sql if is_duckdb else _by_concat
+        way = _by_sql if self.engine == "duckdb" else _by_concat
         found = asked(self.engine, what, lambda: _collected(way(self.rows, tables, width)))
         columns = [self.whole_numbers(found, name) for name in ("of_table", *_keys(width), "n_rows")]
         answers = []
