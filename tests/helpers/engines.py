@@ -2,9 +2,8 @@
 
 from datetime import date
 from decimal import Decimal
+from importlib.util import find_spec
 
-import duckdb
-import ibis
 import pandas as pd
 import polars as pl
 
@@ -72,6 +71,8 @@ def in_polars(frame):
 
 
 def in_duckdb(frame, connection=None):
+    import duckdb
+
     connection = duckdb.connect(config={"threads": 1}) if connection is None else connection
     connection.register("given", frame.to_arrow())
     connection.execute("CREATE OR REPLACE TABLE people AS SELECT * FROM given")
@@ -79,10 +80,13 @@ def in_duckdb(frame, connection=None):
 
 
 def in_ibis(frame):
+    import ibis
+
     backend = ibis.duckdb.connect(threads=1)
     in_duckdb(frame, backend.con)
     return backend.table("people")
 
 
-ENGINES = {"polars": in_polars, "duckdb": in_duckdb, "ibis": in_ibis}
-"""Engines that need no server."""
+ALL = {"polars": (in_polars, []), "duckdb": (in_duckdb, ["duckdb"]), "ibis": (in_ibis, ["duckdb", "ibis"])}
+ENGINES = {name: make for name, (make, needs) in ALL.items() if all(find_spec(module) for module in needs)}
+"""Engines that need no server, as far as they are installed."""

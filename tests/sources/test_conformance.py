@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from helpers.engines import ENGINES, ODD, SCHEMA
@@ -99,4 +98,3 @@ def test_texts_of_categories_are_read_as_texts():
     schema = OpenSchema.from_dict({"fields": [{"name": "word", "type": "string", "constraints": {"enum": ["a", "b"]}}]})
     table = EngineTable.of(EngineFrame.of(frame.lazy()), schema)
     assert next(iter(table.counted(schema.closed({})).counts_of([("word",)]))).tolist() == [1, 2, 0]
-    assert isinstance(EngineFrame.of(ENGINES["duckdb"](frame)).empty, pd.DataFrame)

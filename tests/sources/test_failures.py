@@ -4,7 +4,6 @@ import logging
 import pickle
 import traceback
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -20,6 +19,7 @@ from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
 
+duckdb = pytest.importorskip("duckdb")
 SECRET = "Zacharias-4711"
 AGE = {"name": "x", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
 
