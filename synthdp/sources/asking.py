@@ -34,9 +34,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     SourceError
         If it fails. It names the type of the engine's error, and holds neither its text nor itself.
 
-    >>> asked("duckdb", "counting rows", lambda: 1 / 0)
-    Traceback (most recent call last):
-    synthdp.errors.SourceError: duckdb: counting rows failed (ZeroDivisionError); ...
+    >>> asked("duckdb", "counting rows", lambda: 3)
+    3
     """
     try:
         with _silence():
