@@ -35,6 +35,7 @@ THIRD_PARTY = {
     "rendering": {"numpy", "pandas"},
     "table": {"numpy", "pandas", "pyarrow", "faker", "narwhals", "polars"},
     "selection": {"numpy", "scipy", "networkx"},
+    "sources": {"numpy", "pandas", "narwhals", "polars", "duckdb", "pyarrow", "ibis", "psycopg", "pyspark"},
     "mechanisms": {"numpy", "scipy", "networkx"},
     "derivation": {"numpy"},
     "release": {"numpy", "scipy", "pandas", "networkx"},
@@ -46,7 +47,8 @@ THIRD_PARTY = {
 KERNEL = "privacy/*.py and privacy/noise"
 VALUES = "privacy/values"
 RECORDS = "table/records and what reads and codes one column"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820}
+SOURCES = "sources"
+LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, SOURCES: 600}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 
@@ -78,6 +80,8 @@ def room_of(name):
     place = HOUSE.modules[name].place
     if place in {("table", "records")} or name in {"synthdp.table.columns.reading", "synthdp.table.columns.column"}:
         return RECORDS
+    if place[0] == "sources" and not name.endswith((".connecting", ".rows")):
+        return SOURCES
     return {("privacy", ""): KERNEL, ("privacy", "noise"): KERNEL, ("privacy", "values"): VALUES}.get(place)
 
 

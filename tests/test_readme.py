@@ -22,6 +22,7 @@ RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.m
 FRAMES, EVALUATION = ROOT / "docs/frames.md", ROOT / "docs/evaluation.md"
 INFERENCE = ROOT / "docs/inference.md"
 AUDIT = ROOT / "docs/audit.md"
+SOURCES = ROOT / "docs/sources.md"
 ADDING = ROOT / "docs/adding.md"
 """Its examples are run by `test_adding`."""
 RULES = ROOT / "docs/rules.md"
@@ -326,3 +327,12 @@ def test_open_schemas_and_kinds_load(block):
     schema = synthdp.OpenSchema.from_dict(content) if "fields" in content else synthdp.OpenSchema.from_kinds(content)
     assert schema.is_open
     assert synthdp.OpenSchema.from_dict(schema.to_dict()) == schema
+
+
+@needs_pages
+@pytest.mark.parametrize("block", blocks("python", pages=[SOURCES]))
+def test_a_relation_of_duckdb_is_taken_as_the_page_says(block):
+    pytest.importorskip("duckdb")
+    found = {}
+    exec(compile(block, "sources.md", "exec"), found)
+    assert found["synthesis"].schema.names == ("smokes", "age")

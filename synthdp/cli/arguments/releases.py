@@ -12,7 +12,7 @@ def add_run(commands: Commands) -> None:
     """Add ``synthdp run``."""
     parser = command(commands, "run", "turn a sensitive table into a synthetic one")
     parser.set_defaults(handler="run.run_command")
-    parser.add_argument("input", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
+    _add_input(parser)
     add_schemas(parser)
     parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
@@ -50,6 +50,17 @@ def add_run(commands: Commands) -> None:
     _add_saving(parser)
     add_keeping(parser)
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", nargs="?", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
+    parser.add_argument(
+        "--source",
+        metavar="URL",
+        help="in place of IN: a database, where the rows stay: duckdb:///FILE or postgres://USER@HOST/DATABASE; "
+        "passwords from the environment or .pgpass; see docs/sources.md",
+    )
+    parser.add_argument("--table", metavar="NAME", help="table or view of the database")
 
 
 def _add_saving(parser: argparse.ArgumentParser) -> None:

@@ -19,11 +19,13 @@ Axes: TypeAlias = tuple[int, ...]
 """Positions of attributes in the domain, in the order of an array's axes."""
 
 
-def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, list[int]]]:
+def cover(
+    wanted: Sequence[Axes], shape: Sequence[int], *, most_cells: int = TABLE_CELLS
+) -> Iterator[tuple[Axes, list[int]]]:
     """Plan which tables to count: each marginal wanted lies within one of them.
 
     Greedy: a table starts as the largest marginal that is not covered yet, and takes in the
-    attribute that completes most others, while it has at most `TABLE_CELLS` cells. A step costs
+    attribute that completes most others, while it has at most ``most_cells`` cells. A step costs
     as much as the uncovered marginals that have the attribute. Larger marginals stand alone.
 
     Parameters
@@ -32,6 +34,8 @@ def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, 
         Marginals, each attribute once.
     shape
         Numbers of levels of all attributes of the domain.
+    most_cells
+        Most cells of a table that covers several marginals; public.
 
     Yields
     ------
@@ -42,11 +46,11 @@ def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, 
     [((3,), [3]), ((2, 1, 0), [0, 1, 2])]
     """
     sizes = [prod(shape[axis] for axis in axes) for axes in wanted]
-    small = [index for index, size in enumerate(sizes) if size <= TABLE_CELLS]
+    small = [index for index, size in enumerate(sizes) if size <= most_cells]
     for index, size in enumerate(sizes):
-        if size > TABLE_CELLS:
+        if size > most_cells:
             yield _by_levels(wanted[index], shape), [index]
-    uncovered = _Uncovered([wanted[index] for index in small], shape)
+    uncovered = _Uncovered([wanted[index] for index in small], shape, most_cells)
     for start in sorted(range(len(small)), key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]])):
         if not uncovered.covered[start]:
             axes, members = uncovered.grow(start, wanted[small[start]])
@@ -84,7 +88,8 @@ def marginals(counts: NDArray[np.int64], axes: Axes, wanted: Iterable[Axes]) -> 
 class _Uncovered:
     """The marginals that no table covers yet, listed by attribute."""
 
-    def __init__(self, wanted: Sequence[Axes], shape: Sequence[int]) -> None:
+    def __init__(self, wanted: Sequence[Axes], shape: Sequence[int], most_cells: int) -> None:
+        self._most_cells = most_cells
         self.covered = np.zeros(len(wanted), dtype=np.bool_)
         self._levels = np.array(shape, dtype=np.float64)
         members = np.array([axis for axes in wanted for axis in axes], dtype=np.int64)
@@ -110,7 +115,7 @@ class _Uncovered:
                 n_cells *= self._levels[axis]
             table += adding
             gains[table] = 0
-            gains[self._levels * n_cells > TABLE_CELLS] = 0
+            gains[self._levels * n_cells > self._most_cells] = 0
             best = int(np.argmax(gains))
             adding = [best] if gains[best] else []
         return table, self._finish(start, table)
