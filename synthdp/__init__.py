@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
     from synthdp.release.keeping.budget import Budget
-    from synthdp.release.loading import load
+    from synthdp.release.loading import from_journal, load
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
@@ -66,6 +66,7 @@ __all__ = [
     "__version__",
     "dp_events",
     "evaluate",
+    "from_journal",
     "from_measurements",
     "load",
     "release_page",
@@ -87,6 +88,7 @@ _HOMES = {
     "Workload": "synthdp.workload",
     "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",
+    "from_journal": "synthdp.release.loading",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.loading",
     "release_page": "synthdp.explain.pages.release_page",

@@ -2,9 +2,14 @@
 
 import json
 import re
+from os import PathLike
+from pathlib import Path
 from typing import Any, NoReturn
 
 from synthdp.errors import SchemaError
+
+MAX_BYTES = 1 << 24
+"""Larger files are not read: a list of a hundred thousand marginals is smaller."""
 
 MAX_DEPTH = 50
 """Deeper objects and lists in each other are not read: nothing that is read needs ten."""
@@ -39,6 +44,15 @@ def parse_json(text: str, origin: str) -> Any:
     if _is_deep(content):
         _refuse_depth(origin)
     return content
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a file in UTF-8; raises `OSError` or `ValueError` if that is not possible, or it is too long."""
+    with Path(path).open("rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"more than {MAX_BYTES} bytes")
+    return content.decode("utf-8-sig")
 
 
 def _is_deep(content: Any) -> bool:

@@ -8,13 +8,12 @@ from functools import cached_property
 from itertools import combinations
 from math import comb, isfinite
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self, final
 
 from synthdp.cliques import Clique, all_k_way, subsets
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.strict_json import parse_json
+from synthdp.strict_json import parse_json, read_text
 
 MAX_WEIGHT = 1e9
 """Sums of weights stay exact to nine digits, and no other weight is needed to mean "only this"."""
@@ -223,7 +222,7 @@ def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
     """The JSON object in a file."""
     name = repr(os.fspath(path))
     try:
-        content = parse_json(Path(path).read_text(encoding="utf-8-sig"), f"workload {name}")
+        content = parse_json(read_text(path), f"workload {name}")
     except (OSError, ValueError):
         near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(path), re.IGNORECASE)
         way_out = f"did you mean {near[1]}-way?" if near else "give a JSON file in UTF-8, or for instance 3-way"

@@ -33,6 +33,7 @@ COMING_FROM = ROOT / "docs/coming-from.md"
 COMMANDS = ("run", "sample", "refit", "marginal", "replicates", "report", "show", "certificate")
 COMMANDS += ("schema draft", "schema check", "plan")
 COMMANDS += tuple(f"budget {name}" for name in ("create", "add", "show", "verify"))
+COMMANDS += ("journal show", "journal rescue")
 COMMANDS += ("audit",)
 
 needs_pages = pytest.mark.skipif(not PAGES[0].exists(), reason="no checkout: README.md is not there")
@@ -87,7 +88,7 @@ def test_every_command_is_shown(command):
 def test_every_option_and_exit_code_that_readme_names_exists():
     text = PAGES[0].read_text(encoding="utf-8")
     text = "\n".join(line for line in text.splitlines() if "benchmarks/" not in line)  # they have options of their own
-    parts = {"schema": 2, "budget": 2}
+    parts = {"schema": 2, "budget": 2, "journal": 2}
     commands = [arguments[: parts.get(arguments[0], 1)] for arguments in shell_commands()]
     help_text = "".join(invoke(*command, "--help").out.decode() for command in [[], *commands])
     named = set(re.findall(r"(?<![\w-])--[a-z]+", text))

@@ -434,3 +434,10 @@ def assert_wrong_usage(place, *options, message):
     assert_one_line(outcome, 2)
     assert message in outcome.err
     assert names_in(place) == before
+
+
+def test_a_file_without_end_is_not_read(tmp_path):
+    with (tmp_path / "large.json").open("wb") as stream:
+        stream.truncate(1 << 32)
+    with pytest.raises(ParameterError, match=r"large.json': it cannot be read; give a JSON file"):
+        Workload.parse(Domain(("a",), (2,)), tmp_path / "large.json")

@@ -48,6 +48,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:
         facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
+        facts += _drawn_facts(content.get("domain", {}))
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
     facts += _generated_facts(content)
     cautions = content.get("cautions", ())
@@ -144,6 +145,19 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         rest += f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole" if columns else ""
         return [("domain", f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}")]
     return [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")] if n_declared else []
+
+
+def _drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What of drawn values was learnt besides levels and bins: levels that never are, and values that are round."""
+    unused: Mapping[str, Any] = domain.get("not_drawn", {})
+    heaped: Mapping[str, Mapping[str, float]] = domain.get("heaping", {})
+    levels = ", ".join(f"{level!r} of {name!r}" for name, level in unused.items())
+    facts = [("not drawn", f"{levels}: no records have it, as far as noise can tell")] if unused else []
+    shares = {
+        name: " and ".join(f"{100 * part:.3g} % of {step}" for step, part in heaped[name].items()) for name in heaped
+    }
+    found = "; ".join(f"{name!r} {steps}" for name, steps in shares.items())
+    return facts + ([("round values", f"found, and drawn as often, as multiples: {found}")] if heaped else [])
 
 
 def _generated_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:

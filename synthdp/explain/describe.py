@@ -52,7 +52,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError) as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
     if _begins(path, _CHAINED):
-        raise DataFileError(f"{path!r}: it is a budget, which synthdp budget show explains, or a journal")
+        raise DataFileError(f"{path!r}: synthdp budget show explains it, or synthdp journal show")
     try:
         content = load_json(path, "file")
     except SchemaError as error:

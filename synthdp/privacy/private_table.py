@@ -111,11 +111,15 @@ class PrivateTable(Queryable[CountSource]):
             not above 0 or so small that the noise would not fit into int64 (`MAX_SIGMA_SQUARED`).
         """
         names = self._checked(clique)
-        shape = self._merged(coarsening).project(names).shape
+        cells = self._merged(coarsening).project(names)
         merging = coarsening.restricted(names) if coarsening else None
         event = MarginalEvent.costing(exact_rho(rho), clique=names, unit=self._ledger.unit)
-        answer = self._answer(event, lambda: Answer(self._noisy(event, *self._counts([names], merging))), merging)
-        measurement = LinearMeasurement(names, answer.numbers.reshape(shape).astype(np.float64), event.stddev, merging)
+
+        def noisy() -> Answer:
+            return Answer(self._noisy(event, *self._counts([names], merging)))
+
+        counts = self._answer(event, noisy, cells.size(), merging).numbers.astype(np.float64)
+        measurement = LinearMeasurement(names, counts.reshape(cells.shape), event.stddev, merging)
         self._released.append(measurement)
         return measurement
 
@@ -153,7 +157,7 @@ class PrivateTable(Queryable[CountSource]):
             place = exponential_mechanism([best - unit for unit in units], per_unit, self._randomness)
             return Answer(np.array([place], dtype=np.int64))
 
-        return names[int(self._answer(event, chosen, names, score).numbers[0])]
+        return names[int(self._answer(event, chosen, 1, names, score).numbers[0])]
 
     def scores(
         self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
@@ -188,7 +192,7 @@ class PrivateTable(Queryable[CountSource]):
             errors = [score.whole_records(error) for error in self._errors(names, score)]
             return Answer(self._noisy(event, np.array(errors, dtype=np.int64)))
 
-        errors = self._answer(event, noisy, names, score).numbers.tolist()
+        errors = self._answer(event, noisy, len(names), names, score).numbers.tolist()
         return {clique: score.noisy(clique, error) for clique, error in zip(names, errors, strict=True)}
 
     def _candidates(self, candidates: Sequence[Clique], score: MarginalL1Error) -> list[Clique]:

@@ -28,11 +28,14 @@ class Answer(NamedTuple):
 class Memory(Protocol):
     """Answers that were released before a run was stopped, in their order. It sees questions and noisy answers only."""
 
-    def recalled(self, question: tuple[object, ...]) -> Answer | None:
-        """The next answer that is remembered; None if there is none, an error if it is that of another question."""
+    def recalled(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
+        """The next answer that is remembered, if it answers that question, with so many numbers unless that is None.
+
+        None if there is none, an error if it is another one. A question is an event and what was asked besides.
+        """
 
     def keep(self, question: tuple[object, ...], answer: Answer) -> None:
-        """Keep an answer before anybody sees it; if that fails, nobody will."""
+        """Keep an answer, which cannot be changed, before anybody sees it; if that fails, nobody will."""
 
 
 class Queryable(ABC, Generic[Source]):
@@ -86,12 +89,13 @@ class Queryable(ABC, Generic[Source]):
             raise PrivacyError(f"{self!r}: its run is over; start a new release")
         return self._open_source
 
-    def _answer(self, event: Event, make: Callable[[], Answer], *asked: object) -> Answer:
+    def _answer(self, event: Event, make: Callable[[], Answer], n_numbers: int | None, *asked: object) -> Answer:
         """The answer to an event: paid for, then remembered, or else made and kept before it is returned.
 
         The one place where answers come from. Costs nothing if the noise does not fit into int64, or the run is
         over. A remembered answer was released before: to give it again is post-processing, whatever was asked, and
-        needs neither records nor noise. ``asked`` is all that is public of the question and not in its event.
+        needs neither records nor noise. ``asked`` is all that is public of the question and not in its event;
+        an answer has ``n_numbers`` numbers, or as many as it happens to have.
         """
         _ = self._source
         if isinstance(event, CountsEvent):
@@ -99,9 +103,11 @@ class Queryable(ABC, Generic[Source]):
         self._ledger.charge(event)
         if self._memory is None:
             return make()
-        answer = self._memory.recalled((event, *asked))
+        answer = self._memory.recalled((event, *asked), n_numbers)
         if answer is None:
-            self._memory.keep((event, *asked), answer := make())
+            answer = make()
+            answer.numbers.setflags(write=False)  # the memory keeps what is answered, whatever is done with either
+            self._memory.keep((event, *asked), answer)
         return answer
 
     def _check_scale(self, sigma_squared: Fraction, rho: Fraction | float) -> None:

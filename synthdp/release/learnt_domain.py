@@ -1,9 +1,12 @@
 """What was learnt of a domain before a run failed: paid for, and not to be lost."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
-from typing import final
+from typing import Any, final
 
+from synthdp.errors import SchemaError
+from synthdp.table.columns.column import Column
 from synthdp.table.files.json_files import write_json
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -50,3 +53,25 @@ class LearntDomain:
 
     def __repr__(self) -> str:
         return f"<LearntDomain of {len(self._schema.names)} columns>"
+
+
+def closed_so_far(schema: OpenSchema, found: Mapping[str, Column]) -> OpenSchema:
+    """A schema closed as far as it was learnt."""
+    try:
+        return schema.partly_closed(found)
+    except SchemaError:  # what was learnt contradicts the rules, and was paid for all the same
+        return replace(schema, rules=()).partly_closed(found)
+
+
+def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str, Any]:
+    """A column that was learnt, and what was found out, as plain JSON values: by itself, so that it can be read so."""
+    alone = OpenSchema((column,), schema.missing_values, dialect=schema.dialect)
+    return {"learnt": alone.to_dict(), "caution": caution}
+
+
+def learnt_in(content: Mapping[str, Any]) -> tuple[Column, str]:
+    """What `learnt_to_dict` wrote; raises `SchemaError` or `ValueError` if it is something else."""
+    (column, *others) = OpenSchema.from_dict(content["learnt"]).columns
+    if others or not isinstance(column, Column) or not isinstance(content.get("caution"), str):
+        raise ValueError("not a column that was learnt")
+    return column, str(content["caution"])

@@ -1,8 +1,15 @@
-"""Restoring a release from its file."""
+"""Restoring a release from its file, or from the journal of its run."""
 
 from os import PathLike
 
+from synthdp.errors import PrivacyError, SynthdpError
+from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.release.keeping.checks import checked_path
+from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
+from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
+from synthdp.release.registry import engine_named
 from synthdp.release.saving import archive
+from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.frames.form import TableForm
 
@@ -25,8 +32,10 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
     ------
     DataFileError
         If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
+    ParameterError
+        If ``path`` is no path.
     """
-    pieces = archive.read(path, max_bytes=max_bytes)
+    pieces = archive.read(checked_path(path, "path"), max_bytes=max_bytes)
     return Synthesis(
         schema=pieces.schema,
         measurements=pieces.measurements,
@@ -34,3 +43,57 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
         certificate=pieces.certificate,
         form=TableForm(dtypes=pieces.dtypes),
     )
+
+
+def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
+    """Make a release of the answers in a journal, without its run and without records.
+
+    For a journal that no run can go on from any more, as the software has changed since, or the records are gone. All
+    of it was paid for, so this is post-processing.
+
+    Parameters
+    ----------
+    path
+        The journal; it stays as it is.
+
+    Returns
+    -------
+    Synthesis, or LearntDomain
+        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate of all that was
+        charged for; its ``complete`` is False. If none was measured yet, the columns that were learnt.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, a run holds it, it is damaged, of an earlier format, or holds no marginal and no
+        column that was learnt to its end.
+    PrivacyError
+        If its noise can be predicted.
+    """
+    kept, bits = KeptAnswers.of(path), SystemRandomness()
+    if kept.header["settings"].get("randomness") != bits.description:
+        raise PrivacyError(f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it")
+    try:
+        facts, ledger = RunFacts.from_dict(kept.header["facts"]), kept.ledger()
+        learnt = [learnt_in(note) for note in kept.notes]
+        found = {column.name: column for column, _ in learnt}
+        findings = [caution for _, caution in learnt if caution]
+        closed = closed_so_far(facts.schema, found)
+        schema = None if closed.is_open else facts.schema.closed(found)
+        measured = [] if schema is None else kept.measurements(schema.domain)
+        certificate = facts.certificate(
+            ledger=ledger,
+            randomness=bits,
+            engine=engine_named("auto"),
+            learnt=found,
+            findings=findings,
+            schema=schema,
+            measurements=measured,
+        )
+    except (AttributeError, KeyError, SynthdpError, TypeError, ValueError):
+        kept.refuse(NO_RUN)
+    if schema is not None and measured:
+        return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
+    if not found:
+        kept.refuse("it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it")
+    return LearntDomain(closed, certificate)

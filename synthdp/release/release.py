@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from logging import INFO
 from os import PathLike
@@ -12,12 +11,11 @@ from typing import Any, Self, final
 from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
-from synthdp.derivation.unread import unread_cautions
-from synthdp.errors import ParameterError, SchemaError
+from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement, clear_total
+from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
@@ -27,7 +25,7 @@ from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
-from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_to_dict
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
@@ -37,14 +35,8 @@ from synthdp.release.settings import (
     run_settings,
     settled_accounting,
 )
-from synthdp.release.stating.certificate import (
-    count_cautions,
-    fit_cautions,
-    fit_facts,
-    mechanism_facts,
-    privacy_certificate,
-    unfinished_facts,
-)
+from synthdp.release.stating.certificate import mechanism_facts
+from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
@@ -156,7 +148,8 @@ class Release:
             workload=self._workload,
             others=others | {"randomness": self._bits.description},
         )
-        with kept_run(journal, budget, note=note, ledger=self._ledger, settings=settings) as self._kept:
+        facts = self._facts().to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
+        with kept_run(journal, budget, note=note, ledger=self._ledger, settings=settings, facts=facts) as self._kept:
             yield self
 
     @forgetful
@@ -245,6 +238,7 @@ class Release:
             for learnt in learning:
                 self._found[learnt.column.name] = learnt.column
                 self._findings += [learnt.caution] if learnt.caution else []
+                self._kept.note(learnt_to_dict(schema, learnt.column, learnt.caution))
         return schema.closed(self._found)
 
     def _paid_for(self, schema: Schema | None, table: PrivateTable | None) -> Synthesis | LearntDomain | None:
@@ -253,11 +247,7 @@ class Release:
             return self._synthesis(schema, table.released, None)
         if not self._schema.is_open:
             return None
-        try:
-            learnt = self._schema.partly_closed(self._found)
-        except SchemaError:  # what was learnt contradicts the rules, and was paid for all the same
-            learnt = replace(self._schema, rules=()).partly_closed(self._found)
-        return LearntDomain(learnt, self._certificate(schema, None))
+        return LearntDomain(closed_so_far(self._schema, self._found), self._certificate(schema, None))
 
     def _synthesis(self, schema: Schema, measurements: Sequence[LinearMeasurement], model: Model | None) -> Synthesis:
         statement = self._certificate(schema, model, measurements)
@@ -266,26 +256,20 @@ class Release:
     def _certificate(
         self, schema: Schema | None, model: Model | None, measurements: Sequence[LinearMeasurement] = ()
     ) -> dict[str, object]:
-        unread = [] if schema is None else unread_cautions(schema, measurements)
-        findings = [*self._findings, *count_cautions(measurements), *unread, *fit_cautions(model)]
-        return privacy_certificate(
+        return self._facts().certificate(
             ledger=self._ledger,
             randomness=self._bits,
-            release=self._public_facts(schema, model),
-            findings=findings,
-            n_rows=clear_total(measurements) if measurements else None,
+            engine=self._engine,
+            learnt=self._found,
+            findings=self._findings,
+            schema=schema,
+            measurements=measurements,
+            model=model,
         )
 
-    def _public_facts(self, schema: Schema | None, model: Model | None) -> dict[str, object]:
+    def _facts(self) -> RunFacts:
+        """What is public of the run."""
         wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}
-        findings = {"findings": model.findings} if model is not None and model.findings else {}
-        opened = self._schema.open_columns
-        learnt = {column.name: sorted(column.open_parts) for column in opened if column.name in self._found}
-        still_open = [column.name for column in opened if column.name not in self._found]
-        facts = unfinished_facts() if schema is None else fit_facts(schema, self._engine, model, derived=learnt)
-        learning = {"share_of_budget": self._domain_share, "derived": learnt, "open": still_open}
-        domain = {"domain": learning} if opened else {}
-        asked = {"mechanism": mechanism_facts(self._mechanism), "workload": wanted}
         public = unprotected_quantities(self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated)
-        asked |= {"unprotected": public}
-        return self._stated | asked | domain | findings | facts
+        asked = {"mechanism": mechanism_facts(self._mechanism), "workload": wanted, "unprotected": public}
+        return RunFacts(schema=self._schema, domain_share=self._domain_share, public=self._stated | asked)

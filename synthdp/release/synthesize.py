@@ -28,6 +28,8 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
+REPEATED = "nothing was asked of the records: all answers were there, and this is the release of that run again"
+
 DTYPES_ARE_PUBLIC = "dtypes of the table, which were taken to be public knowledge"
 """What a certificate says of kinds that are dtypes."""
 
@@ -128,8 +130,9 @@ def synthesize(
     -----
     CautionWarning
         Once for each thing that users should know of the result, such as a column of which little could be
-        read; they are on `Synthesis.cautions`, too. A filter that makes errors of them is obeyed last: then
-        ``rescue`` gets the result.
+        read; they are on `Synthesis.cautions`, too. One is about the call only, and not there: that the journal's
+        run was complete, so that this is its release again. A filter that makes errors of them is obeyed last:
+        then ``rescue`` gets the result.
 
     Raises
     ------
@@ -185,16 +188,17 @@ def synthesize(
             found = run.of(rows(), report=report, rescue=rescue)
     container = table.container if table else PANDAS
     synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
-    _warn(synthesis, rescue)
+    repeated = f"journal {str(journal)!r}: {REPEATED}; remove it, or name another, for a new one"
+    _warn(synthesis, rescue, repeated if run.is_repeated else "")
     return synthesis
 
 
-def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], object] | None) -> None:
+def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], object] | None, of_the_call: str) -> None:
     """Warn whoever called `synthesize` of each caution once; what a fit says of itself, it has said."""
     said = synthesis.fitted.status.caution if synthesis.fitted is not None else ""
     try:
-        for caution in synthesis.cautions:
-            if caution != said:
+        for caution in (of_the_call, *synthesis.cautions):
+            if caution not in ("", said):
                 warnings.warn(caution, CautionWarning, stacklevel=4)
     except CautionWarning:  # by a filter; the budget is spent
         if rescue is not None:

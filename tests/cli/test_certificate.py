@@ -7,7 +7,7 @@ import yaml
 from helpers.cli_runs import HEADER, ROWS, SCHEMA, invoke, run_arguments
 from helpers.stated import ABOUT
 
-from synthdp.release.stating.schema_file import SCHEMA_FILE
+from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.yaml_files import yaml_text
 
 CERTIFICATE = "out.csv.privacy.json"

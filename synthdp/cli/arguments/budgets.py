@@ -1,4 +1,4 @@
-"""``synthdp budget``, and the options of a run that is kept."""
+"""``synthdp budget`` and ``synthdp journal``, and the options of a run that is kept."""
 
 import argparse
 
@@ -36,6 +36,26 @@ def add_budget(commands: Commands) -> None:
     parser.add_argument(
         "--head", metavar="HASH", help="a hash that `show` printed earlier: lines up to it must still be there"
     )
+
+
+def add_journal(commands: Commands) -> None:
+    """Add ``synthdp journal show`` and ``rescue``."""
+    journal = command(commands, "journal", "look into the journal of a run, or have what it paid for").add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    )
+    parser = command(journal, "show", "say of which run it is, what was answered, and what that cost")
+    parser.set_defaults(handler="journals.show_command")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="print all but the answers as JSON")
+    parser = command(
+        journal, "rescue", "make a release of all that was measured, where the run cannot go on; costs no privacy"
+    )
+    parser.set_defaults(handler="journals.rescue_command")
+    parser.add_argument("file", metavar="FILE", help="it stays as it is")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="the saved release; a schema if only columns were learnt"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
 
 
 def _add_create(budget: Commands) -> None:

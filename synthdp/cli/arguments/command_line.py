@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.audits import add_audit
-from synthdp.cli.arguments.budgets import add_budget
+from synthdp.cli.arguments.budgets import add_budget, add_journal
 from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
 from synthdp.cli.arguments.reports import add_report
@@ -31,6 +31,7 @@ EXAMPLES = """examples:
   synthdp plan schema.json --rows 50000 --want 'pairs within 2 %'
   synthdp budget create patients.budget --epsilon 3 --delta 1e-9 --population 'patients of 2026'
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-10 --budget patients.budget
+  synthdp journal rescue synthetic.csv.journal -o people.synthdp
   synthdp audit --mechanism mst --epsilon 1 --delta 1e-2
 
 exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused for privacy, 130 interrupted,
@@ -59,5 +60,6 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_schema(commands)
     add_plan(commands)
     add_budget(commands)
+    add_journal(commands)
     add_audit(commands)
     return parser

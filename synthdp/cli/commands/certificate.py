@@ -12,9 +12,9 @@ from synthdp.errors import DataFileError, ParameterError
 from synthdp.explain.describe import describe
 from synthdp.explain.pages.certificate_page import certificate_page
 from synthdp.release.stating.about import read_about
+from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.deployment_record import deployment_record, next_tier
 from synthdp.release.stating.dp_events import event_tree
-from synthdp.release.stating.schema_file import SCHEMA_FILE
 from synthdp.release.stating.yaml_files import yaml_text
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import json_text

@@ -143,7 +143,7 @@ class PrivateValues(Queryable[ValueSource]):
                 raise PrivacyError(f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells")
             return Answer(self._noisy(event, exact))
 
-        counts = self._answer(event, noisy, grid, starts).numbers.astype(np.float64)
+        counts = self._answer(event, noisy, n_cells, grid, starts).numbers.astype(np.float64)
         below = counts[1] if starts.size else 0.0
         rest = counts[2:] if starts.size else counts[1:]
         return NoisyHistogram(starts, float(counts[0]), float(below), rest, event.stddev)
@@ -192,7 +192,7 @@ class PrivateValues(Queryable[ValueSource]):
             numbers = [int(noisy[0]), *(count for _, count in released), *(each for each in found if type(each) is int)]
             return Answer(np.array(numbers, dtype=np.int64), tuple(each for each in found if type(each) is str))
 
-        answer = self._answer(event, passed, grid)
+        answer = self._answer(event, passed, None, grid)
         missing, *numbers = answer.numbers.tolist()
         found = answer.texts or numbers[len(numbers) // 2 :]
         counts = dict(zip(found, map(float, numbers[: len(found)]), strict=True))
@@ -243,7 +243,7 @@ class PrivateValues(Queryable[ValueSource]):
             )
             return Answer(np.append(starts, end))
 
-        return self._answer(event, tree, grid, first, stop).numbers
+        return self._answer(event, tree, None, grid, first, stop).numbers
 
     def __repr__(self) -> str:
         return f"PrivateValues({self._ledger.unit.adjacency.value})"

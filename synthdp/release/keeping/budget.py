@@ -7,12 +7,12 @@ from typing import Any, Self, final
 
 from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, check_budget
-from synthdp.privacy.events import exact_rho
-from synthdp.privacy.ledger import PrivacyLedger, exact_delta
+from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.keeping.account import Account, Cost
-from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict, terms_to_dict
+from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict, stated_cost, terms_to_dict
 from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release.keeping.checks import check_words, checked_path, member_of
 from synthdp.release.keeping.journal import Journal
 from synthdp.version import __version__
 
@@ -37,6 +37,8 @@ class Budget:
     ------
     DataFileError
         If it cannot be read, is damaged or no budget.
+    ParameterError
+        If it is no path.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -48,7 +50,7 @@ class Budget:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._path = path
+        self._path = checked_path(path, "budget")
         self._read()
 
     @classmethod
@@ -85,10 +87,12 @@ class Budget:
         ParameterError
             If another argument is out of range.
         """
+        checked_path(path, "path")
         check_budget(epsilon=epsilon, delta=delta)
-        if not population.strip():
-            raise ParameterError("population is empty; say in words whom the budget protects")
-        protected = PrivacyUnit(adjacency=Adjacency(adjacency), column=unit)
+        check_words("population", population, "say in words whom the budget protects")
+        if unit is not None and not isinstance(unit, str):
+            raise ParameterError(f"unit is {unit!r}; give the name of the column that tells persons apart")
+        protected = PrivacyUnit(adjacency=member_of(Adjacency, "adjacency", adjacency), column=unit)
         header = {
             "format": FORMAT,
             "population": population,
@@ -96,7 +100,7 @@ class Budget:
             "delta": float(delta),
             "adjacency": protected.adjacency.value,
             "unit": unit,
-            "accounting": None if accounting is None else Accounting(accounting).value,
+            "accounting": None if accounting is None else member_of(Accounting, "accounting", accounting).value,
             "when": _now(),
             "software": f"synthdp {__version__}",
         }
@@ -202,9 +206,8 @@ class Budget:
         PrivacyError, DataFileError
             As in `charge`.
         """
-        if not note.strip():
-            raise ParameterError("note is empty; say what was released, by whom and when")
-        cost = _stated_cost(epsilon=epsilon, rho=rho, mu=mu, delta=delta)
+        check_words("note", note, "say what was released, by whom and when")
+        cost = stated_cost(epsilon=epsilon, rho=rho, mu=mu, delta=delta)
         with self._open() as file:
             self._append(file, self._entries(file), cost, {"kind": "other", "note": note})
 
@@ -215,7 +218,11 @@ class Budget:
         ------
         DataFileError
             If it is damaged, or the line of that hash is not there any more.
+        ParameterError
+            If ``head`` is no text.
         """
+        if head is not None:
+            check_words("head", head, "give a hash that `show` printed")
         if head is not None and head.strip().lower() not in self._read().hashes:
             raise DataFileError(f"budget {self.path!r}: no line has the hash {head}; lines were cut off or replaced")
         self._read()
@@ -276,22 +283,6 @@ class Budget:
                 f"budget {self.path!r}: the run of journal {journal.path!r} has ended with other answers, so this is "
                 "an older copy: restore the journal, or start anew with another"
             )
-
-
-def _stated_cost(*, epsilon: float | None, rho: float | None, mu: float | None, delta: float) -> Cost:
-    """The cost of a release by another system."""
-    given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
-    if len(given) != 1:
-        raise ParameterError(f"epsilon, rho, mu: {' and '.join(given) or 'none'} given; give one of them")
-    own = exact_delta(delta)
-    try:
-        if epsilon is not None:
-            return Cost(accounting=None, epsilon=exact_rho(epsilon), delta=own)
-        if rho is not None:
-            return Cost(accounting=Accounting.ZCDP, rho=exact_rho(rho), delta=own)
-        return Cost(accounting=Accounting.GDP, rho=exact_rho(mu or 0) ** 2 / 2, delta=own)
-    except ParameterError as error:
-        raise ParameterError(str(error).replace("rho", given[0], 1)) from None
 
 
 def _now() -> str:

@@ -5,18 +5,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self, final
 
-from synthdp.errors import SynthdpError
+from synthdp.errors import ParameterError, SynthdpError
 from synthdp.privacy.accounting import Accounting, check_budget
+from synthdp.privacy.events import exact_rho
+from synthdp.privacy.ledger import exact_delta
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.keeping.account import Account, Cost, Terms, epsilon_of
 from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release.keeping.checks import check_number
+from synthdp.release.keeping.kept_events import fraction_in
 
 FORMAT = "synthdp budget 1"
 MAX_BYTES = 1 << 24
 """Some 20,000 releases: more than any population should bear, and little enough to be read at once."""
-
-_DIGITS = 2000
-"""A fraction is no longer than that: costs have a few hundred digits."""
 
 
 @final
@@ -130,6 +131,25 @@ def _left(account: Account) -> dict[str, float]:
     return {"epsilon": epsilon, "delta": delta, "rho": float(left)}
 
 
+def stated_cost(*, epsilon: float | None, rho: float | None, mu: float | None, delta: float) -> Cost:
+    """The cost of a release by another system; raises `ParameterError` unless one of the three is given, in range."""
+    given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
+    if len(given) != 1:
+        raise ParameterError(f"epsilon, rho, mu: {' and '.join(given) or 'none'} given; give one of them")
+    for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu), ("delta", delta)):
+        if value is not None:
+            check_number(name, value)
+    own = exact_delta(delta)
+    try:
+        if epsilon is not None:
+            return Cost(accounting=None, epsilon=exact_rho(epsilon), delta=own)
+        if rho is not None:
+            return Cost(accounting=Accounting.ZCDP, rho=exact_rho(rho), delta=own)
+        return Cost(accounting=Accounting.GDP, rho=exact_rho(mu or 0) ** 2 / 2, delta=own)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("rho", given[0], 1)) from None
+
+
 def cost_to_dict(cost: Cost) -> dict[str, str]:
     """A cost as plain JSON values, exactly."""
     own = {"own_delta": str(cost.delta)}
@@ -139,12 +159,12 @@ def cost_to_dict(cost: Cost) -> dict[str, str]:
 
 
 def _cost_in(entry: Mapping[str, Any]) -> Cost:
-    delta = _fraction_in(entry["own_delta"])
+    delta = fraction_in(entry["own_delta"])
     if entry["kind"] not in ("run", "other"):
         raise ValueError("another kind of entry")
     if "currency" not in entry:
-        return Cost(accounting=None, epsilon=_fraction_in(entry["epsilon"]), delta=delta)
-    return Cost(accounting=Accounting(entry["currency"]), rho=_fraction_in(entry["rho"]), delta=delta)
+        return Cost(accounting=None, epsilon=fraction_in(entry["epsilon"]), delta=delta)
+    return Cost(accounting=Accounting(entry["currency"]), rho=fraction_in(entry["rho"]), delta=delta)
 
 
 def terms_to_dict(terms: Terms) -> dict[str, str]:
@@ -160,17 +180,7 @@ def terms_to_dict(terms: Terms) -> dict[str, str]:
 def _terms_in(entry: Mapping[str, Any]) -> Terms:
     return Terms(
         accounting=Accounting(entry["accounting"]),
-        capacity=_fraction_in(entry["capacity"]),
-        reserve=_fraction_in(entry["reserve"]),
-        order=_fraction_in(entry["order"]),
+        capacity=fraction_in(entry["capacity"]),
+        reserve=fraction_in(entry["reserve"]),
+        order=fraction_in(entry["order"]),
     )
-
-
-def _fraction_in(text: object) -> Fraction:
-    """A fraction of at least 0 that was written as text; one that is far too long is not even tried."""
-    if not isinstance(text, str) or len(text) > _DIGITS or not text.isascii():
-        raise ValueError("not a fraction")
-    numerator, _, denominator = text.partition("/")
-    if not (numerator + (denominator or "1")).isdecimal():
-        raise ValueError("not a fraction")
-    return Fraction(int(numerator), int(denominator or 1))

@@ -24,6 +24,11 @@ _BEFORE, _BETWEEN, _AFTER = b'{"hash":"', b'","entry":', b"}\n"
 _START = len(_BEFORE) + 64 + len(_BETWEEN)
 """A line is ``{"hash":"...","entry":...}``; the hash is SHA-256 of the hash before, in hexadecimal, and the entry."""
 
+MAX_ENTRY_BYTES = 1 << 26
+"""Entries are no longer than that, unless whoever reads one knows better."""
+
+_OURS = "give a file that synthdp wrote"
+
 _CHUNK = 1 << 20
 """Lines are verified in pieces of this size: however long one is, memory stays small."""
 
@@ -96,16 +101,18 @@ class ChainedFile:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def entry(self, number: int) -> dict[str, Any]:
-        """One entry, read anew; raises `DataFileError` if it is no JSON object."""
+    def entry(self, number: int, *, most_bytes: int = MAX_ENTRY_BYTES) -> dict[str, Any]:
+        """One entry, read anew; raises `DataFileError` if it is no JSON object, or its line is longer than that."""
         start, stop = (*self._starts, self._end)[number : number + 2]
+        if stop - start > most_bytes:
+            self.refuse(f"line {number + 1} has {stop - start} bytes where at most {most_bytes} are expected; {_OURS}")
         line = self._failing("read", lambda: self._bytes(start, stop - start))
         try:
             entry = parse_json(line[_START:].rstrip(b"\n")[:-1].decode(), f"{self._named}: line {number + 1}")
         except (SchemaError, UnicodeDecodeError):
             entry = None
         if not isinstance(entry, dict):
-            self.refuse(f"line {number + 1} is no {self._what} entry; give a file that synthdp wrote")
+            self.refuse(f"line {number + 1} is no {self._what} entry; {_OURS}")
         return entry
 
     def append(self, entry: Mapping[str, Any]) -> None:

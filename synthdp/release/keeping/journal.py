@@ -1,27 +1,29 @@
 """The journal of a run: what it released so far, so that a run that was killed goes on where it was."""
 
+import json
 import platform
 import secrets
-from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
+import shlex
 from collections.abc import Mapping
 from importlib.metadata import version
 from os import PathLike
 from os.path import lexists
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self, final
-
-import numpy as np
 
 from synthdp.errors import ParameterError, PrivacyError
 from synthdp.privacy.events import Event
 from synthdp.privacy.queryable import Answer
 from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release.keeping.checks import checked_path
 from synthdp.release.keeping.described import digest_of
+from synthdp.release.keeping.kept_events import answer_in, answer_to_dict, is_answer_to, most_bytes
 
-FORMAT = "synthdp journal 1"
-_WHAT = "journal"
-_INTEGERS = ("<i1", "<i2", "<i4", "<i8")
+FORMAT, BARE_FORMAT = "synthdp journal 2", "synthdp journal 1"
+"""A bare journal holds no more than its own run needs to go on."""
+
+WHAT = "journal"
 
 
 @final
@@ -37,23 +39,30 @@ class Journal:
         A journal of the same run, or the name of a new one.
     settings
         All that decides what a run asks, as plain JSON values.
+    facts
+        What of the run is public besides, for whoever reads the journal without it; see `synthdp.from_journal`.
 
     Raises
     ------
     DataFileError
         If the file cannot be written, another run holds it, or it is damaged or no journal.
     ParameterError
-        If it was written by a run with other settings; the message says which.
+        If it is no path, or was written by a run with other settings; the message says which.
     """
 
-    def __init__(self, path: str | PathLike[str], settings: Mapping[str, Any]) -> None:
-        self._path, self._settings = path, dict(settings)
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        settings: Mapping[str, Any],
+        facts: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        self._path, self._settings = checked_path(path, "journal"), dict(settings)
         self._n_recalled, self._n_made = 0, 0
         self._is_new = not _exists(path)
         if self._is_new:
-            header = {"format": FORMAT, "run": secrets.token_hex(16), "settings": self._settings, "made_by": _made_by()}
-            ChainedFile.create(path, header, what=_WHAT)
-        self._file = ChainedFile(path, what=_WHAT, patience=0)
+            header = {"format": FORMAT, "run": secrets.token_hex(16), "settings": self._settings, "made_by": made_by()}
+            ChainedFile.create(path, header | {"facts": _plain(facts)}, what=WHAT)
+        self._file = ChainedFile(path, what=WHAT, patience=0)
         try:
             self._header = self._file.entry(0)
             self._check_header()
@@ -81,7 +90,7 @@ class Journal:
         """How many answers were new: 0 of a run that was complete before."""
         return self._n_made
 
-    def recalled(self, question: tuple[object, ...]) -> Answer | None:
+    def recalled(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
         """The next answer that is remembered, None if there is none.
 
         Raises
@@ -89,14 +98,19 @@ class Journal:
         PrivacyError
             If it is the answer to another question.
         DataFileError
-            If it cannot be read.
+            If it cannot be read, or is no answer to this one.
         """
-        if self._n_recalled + 1 >= len(self._file):
+        if self._is_at_end:
             return None
-        entry = self._file.entry(self._n_recalled + 1)
+        entry = self._file.entry(self._n_recalled + 1, most_bytes=most_bytes(question, n_numbers))
         if entry.get("question") != digest_of(question):
             self._refuse_question(entry, question)
-        answer = self._answer(entry)
+        try:
+            answer = answer_in(entry)
+            if not is_answer_to(question, n_numbers, answer):
+                raise ValueError("another answer")
+        except ValueError:
+            self._file.refuse(f"line {self._n_recalled + 2} is no answer; give a file that synthdp wrote")
         self._n_recalled += 1
         return answer
 
@@ -105,17 +119,22 @@ class Journal:
 
         Raises `DataFileError` if it cannot be written.
         """
-        smallest = next(kind for kind in _INTEGERS if np.array_equal(answer.numbers.astype(kind), answer.numbers))
-        self._file.append(
-            {
-                "asked": _words(question[0]),
-                "question": digest_of(question),
-                "kind": smallest,
-                "numbers": b64encode(answer.numbers.astype(smallest).tobytes()).decode(),
-                "texts": list(answer.texts),
-            }
-        )
+        asked = {"asked": _words(question[0]), "question": digest_of(question)}
+        self._file.append(asked | answer_to_dict(question, answer))
         self._n_recalled, self._n_made = self._n_recalled + 1, self._n_made + 1
+
+    def note(self, content: Mapping[str, Any]) -> None:
+        """Write what follows from the answers so far, for whoever reads them without their run, if it is not there.
+
+        Raises `PrivacyError` if something else is there, and `DataFileError` if it cannot be written.
+        """
+        if self._header["format"] == BARE_FORMAT:
+            return
+        if self._is_at_end:
+            self._file.append(content)
+        elif self._file.entry(self._n_recalled + 1) != json.loads(json.dumps(content)):
+            raise PrivacyError(f"journal {self.path!r}: its answers are read in another way; {self._way_out}")
+        self._n_recalled += 1
 
     def finish(self) -> None:
         """Check that the run asked for all that is remembered: else it would have released more than it says.
@@ -143,39 +162,48 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def _is_at_end(self) -> bool:
+        return self._n_recalled + 1 >= len(self._file)
+
     def _check_header(self) -> None:
-        settings = self._header.get("settings")
-        if self._header.get("format") != FORMAT or not isinstance(settings, dict) or "run" not in self._header:
-            self._file.refuse("it is no journal of this version of synthdp; give another name")
+        check_header(self._file, self._header)
+        settings = self._header["settings"]
         names = [*self._settings, *(name for name in settings if name not in self._settings)]
         differing = [name for name in names if settings.get(name) != self._settings.get(name)]
         if differing:
             found = ", ".join(_difference(name, settings.get(name), self._settings.get(name)) for name in differing)
             raise ParameterError(
                 f"journal {self.path!r}: it is of another run: {found}; run the command that it is of, "
-                "or name another journal"
+                f"or name another journal{self._rescue}"
             )
 
     def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
-        asked, before = _words(question[0]), str(entry.get("asked"))
+        asked, before = _words(question[0]), str(entry.get("asked", "nothing"))
         asked = f"{asked} in another way" if asked == before else f"{asked} where it asked for {before}"
         raise PrivacyError(f"journal {self.path!r}: the run asks for {asked}; {self._way_out}")
 
     @property
     def _way_out(self) -> str:
         """What to do about a run that takes another course, which is nothing but another rounding somewhere."""
-        before, now = self._header.get("made_by"), _made_by()
+        before, now = self._header.get("made_by"), made_by()
         said = f" (it was written by {before}, this is {now})" if before != now else ""
-        return f"use the same files, number of threads, machine and software{said}, or start anew with another journal"
+        same = f"use the same files, number of threads, machine and software{said}"
+        return f"{same}, or start anew with another journal{self._rescue}"
 
-    def _answer(self, entry: Mapping[str, Any]) -> Answer:
-        try:
-            if entry["kind"] not in _INTEGERS or not all(isinstance(text, str) for text in entry["texts"]):
-                raise ValueError("not an answer that was kept here")
-            numbers = np.frombuffer(b64decode(entry["numbers"], validate=True), dtype=entry["kind"])
-            return Answer(numbers.astype(np.int64), tuple(entry["texts"]))
-        except (KeyError, TypeError, ValueError, Base64Error):
-            self._file.refuse(f"line {self._n_recalled + 2} is no answer; give a file that synthdp wrote")
+    @property
+    def _rescue(self) -> str:
+        """How to have what was paid for without the run, unless the journal is bare."""
+        if self._header["format"] == BARE_FORMAT:
+            return ""
+        return f"; synthdp journal rescue {shlex.quote(self.path)} -o OUT makes a release of what it holds"
+
+
+def check_header(file: ChainedFile, header: Mapping[str, Any]) -> None:
+    """Raise `DataFileError` unless the first entry of a file is that of a journal."""
+    is_known = header.get("format") in (FORMAT, BARE_FORMAT)
+    if not is_known or not isinstance(header.get("settings"), dict) or not isinstance(header.get("run"), str):
+        file.refuse("it is no journal of this version of synthdp; give another name")
 
 
 def _exists(name: str | PathLike[str]) -> bool:
@@ -185,7 +213,13 @@ def _exists(name: str | PathLike[str]) -> bool:
         return False
 
 
-def _made_by() -> str:
+def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts as plain JSON values; parameters of recipes by anybody that are none, or no finite numbers, as texts."""
+    found: dict[str, Any] = json.loads(json.dumps(dict(facts), default=str), parse_constant=str)
+    return found
+
+
+def made_by() -> str:
     """What may round differently elsewhere."""
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "networkx"))
     return f"Python {platform.python_version()}, {libraries} on {platform.machine()}"

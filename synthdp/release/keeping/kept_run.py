@@ -33,6 +33,11 @@ class KeptRun:
         """The memory of the run, if it has one."""
         return self._journal
 
+    def note(self, content: Mapping[str, Any]) -> None:
+        """Note in the journal, if there is one, what follows from its answers; see `Journal.note`."""
+        if self._journal is not None:
+            self._journal.note(content)
+
     def end(self) -> None:
         """All questions were asked: check that the journal agrees, and note it in the budget."""
         if self._journal is not None:
@@ -49,6 +54,7 @@ def kept_run(
     note: str,
     ledger: PrivacyLedger,
     settings: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> Iterator[KeptRun]:
     """Open the journal of a run, and charge its whole budget unless that was done before it was stopped.
 
@@ -60,14 +66,19 @@ def kept_run(
         The budget of the run.
     settings
         All that decides what it asks, as plain JSON values; ``schema`` is the schema's fingerprint.
+    facts
+        What of the run is public besides; see `Journal`.
 
     Raises
     ------
     ParameterError
-        If there is a budget but no journal: a run that failed would have to pay again; or a note but no budget.
+        If there is a budget but no journal: a run that failed would have to pay again; or a note but no budget; or
+        one of them is no path.
     DataFileError, ParameterError, PrivacyError
         As `Journal` and `Budget.charge`.
     """
+    if not isinstance(note, str):
+        raise ParameterError(f"budget_note is {note!r}; give a text")
     if note and budget is None:
         raise ParameterError("budget_note is given without budget, so nothing would be charged; name the budget's file")
     if journal is None:
@@ -79,7 +90,7 @@ def kept_run(
         yield KeptRun()
         return
     opened = None if budget is None else budget if isinstance(budget, Budget) else Budget(budget)
-    with Journal(journal, settings) as kept:
+    with Journal(journal, settings, facts) as kept:
         if opened is not None:
             try:
                 is_new = opened.charge(ledger, kept, schema=str(settings["schema"]), note=note)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from math import floor, log10
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +21,9 @@ from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
+
+SCHEMA_FILE = Path(__file__).with_name("certificate.schema.json")
+"""JSON Schema (draft 2020-12) of every certificate that this version writes."""
 
 FORMAT = "synthdp-certificate/1"
 """Stands in every certificate; another number is another ``certificate.schema.json``."""

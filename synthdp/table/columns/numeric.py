@@ -226,8 +226,8 @@ class NumberColumn(NumericColumn):
             bins = 1 if low == high else DEFAULT_BINS
             if self.decimals is not None and low < high:
                 first, stop = first_points(np.array([low, np.nextafter(high, np.inf)]), self.decimals)
-                bins = max(2, stop - first) if stop - first <= MAX_SINGLE_LEVELS else bins
-        object.__setattr__(self, "bins", check_bins(self.name, int(bins), 1 if low == high else None, "numbers"))
+                bins = max(2, int(stop - first)) if stop - first <= MAX_SINGLE_LEVELS else bins
+        object.__setattr__(self, "bins", check_bins(self.name, bins, 1 if low == high else None, "numbers"))
 
     def _default_decimals(self) -> int:
         narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)

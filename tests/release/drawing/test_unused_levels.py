@@ -1,5 +1,8 @@
 """No third sex: what was learnt as a level for all others is not drawn where it has nothing but noise."""
 
+import json
+
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +10,11 @@ import pytest
 import synthdp
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
+from synthdp.explain.certificates import certificate_text
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.measurement import LinearMeasurement
 from synthdp.release.drawing.unused_levels import redrawn, without_unused
+from synthdp.release.stating.certificate import SCHEMA_FILE
 
 KINDS = {"sex": "string", "town": "string"}
 
@@ -40,6 +45,17 @@ def test_samples_slices_completions_and_marginals_agree(synthesis, tmp_path):
             each.sample(5, where={"sex": ["other"]})
         assert "\n" not in str(caught.value)
         assert each.sample(given={"sex": ["x"]}, seed=1)["sex"].tolist() == ["x"]  # what is given stays
+
+
+def test_the_certificate_says_which_level_is_not_drawn(synthesis):
+    certificate = synthesis.certificate
+    assert certificate["domain"]["not_drawn"] == {"sex": "other"}
+    assert synthesis.unused == {"sex": 2}
+    jsonschema.validate(certificate, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+    for is_whole in (True, False):
+        text = certificate_text(certificate, is_whole=is_whole)
+        assert "not drawn          'other' of 'sex': no records have it, as far as noise can tell" in text
+        assert "round values" not in text
 
 
 def test_the_level_would_be_drawn_otherwise(synthesis):

@@ -240,14 +240,16 @@ def test_the_last_entry_counts_as_every_other(budget, path):
         charge(Budget(budget.path), "2", epsilon=0.5)
 
 
-def test_eight_processes_race(path):
-    Budget.create(path, epsilon=100.0, delta=1e-6, population="people")
-    processes = [
-        subprocess.Popen([sys.executable, "-c", RACE, path], stdout=subprocess.PIPE, text=True) for _ in range(8)
-    ]
+@pytest.mark.parametrize(
+    ("n_processes", "n_charges"), [(2, 40), pytest.param(8, 200, marks=pytest.mark.slow)], ids=["two", "eight"]
+)
+def test_processes_race(path, n_processes, n_charges):
+    Budget.create(path, epsilon=float(n_charges), delta=1e-6, population="people")
+    command = [sys.executable, "-c", RACE, path]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)]
     n_said = sum(len(process.communicate()[0].splitlines()) for process in processes)
-    assert [process.returncode for process in processes] == [0] * 8
-    assert n_said == len(Budget(path).show()["entries"]) == 100
+    assert [process.returncode for process in processes] == [0] * n_processes
+    assert n_said == len(Budget(path).show()["entries"]) == n_charges
 
 
 RACE = """

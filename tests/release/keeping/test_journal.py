@@ -1,6 +1,9 @@
 """The journal: every answer of the kernel comes back exactly, for the same question only, and no record is touched."""
 
 import json
+import tracemalloc
+from base64 import b64encode
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
@@ -276,6 +279,87 @@ def test_forged_answers_are_one_clear_error(path, change):
             table.measure(("a",), rho=RHO)
 
 
+def kept_numbers(numbers):
+    return {"kind": "<i8", "numbers": b64encode(np.array(numbers, dtype="<i8").tobytes()).decode()}
+
+
+FREQUENT = {"rho": RHO, "delta": Fraction(1, 1000)}
+ASKED = {
+    "marginal": lambda table, _: table.measure(("a",), rho=RHO),
+    "total": lambda table, _: table.measure((), rho=RHO),
+    "choice": lambda table, _: table.select(CLIQUES, score=zero_score(), rho=RHO),
+    "scores": lambda table, _: table.scores(CLIQUES, score=zero_score(), rho=RHO),
+    "histogram": lambda _, values: values.histogram(GRID, STARTS, rho=RHO),
+    "tree": lambda _, values: values.split_tree(GRID, -8, 8, rho=RHO),
+    "values": lambda _, values: values.frequent(GRID, **FREQUENT),
+}
+FORGED = {
+    "marginal": [[], [1, 2], [1, 2, 3, 4]],
+    "total": [[], [1, 2]],
+    "choice": [[], [-1], [len(CLIQUES)], [0, 0]],
+    "scores": [[1] * (len(CLIQUES) - 1), [1] * (len(CLIQUES) + 1)],
+    "histogram": [[], [1] * (len(STARTS) + 1), [1] * (len(STARTS) + 3)],
+    "tree": [[], [-8], [-8, 7], [-7, 8], [-8, 3, 3, 8], [-8, 5, 3, 8]],
+    "values": [[], [1, 2], [1, 2, 3, 4]],
+}
+
+
+@pytest.mark.parametrize(("kind", "numbers"), [(kind, each) for kind in FORGED for each in FORGED[kind]], ids=str)
+def test_a_forged_answer_of_another_length_or_range_is_one_clear_error(path, kind, numbers):
+    def ask(journal, table, values):
+        silent = {"memory": journal, "randomness": None}
+        return ASKED[kind](PrivateTable(table, ledger(), **silent), PrivateValues(values, book(), **silent))
+
+    with Journal(path, SETTINGS) as journal:
+        ask(journal, ArraySource(DOMAIN, ROWS), Rows([1, 2, 7]))
+        entry = journal._file.entry(1)
+    for change, is_forged in ((kept_numbers(numbers), True), ({"texts": ["a"] * 9}, True), ({}, False)):
+        path.unlink()
+        with Journal(path, SETTINGS) as journal:
+            journal._file.append(entry | change)
+        with Journal(path, SETTINGS) as journal:
+            refused = pytest.raises(DataFileError, match="line 2 is no answer") if is_forged else nullcontext()
+            with refused:
+                ask(journal, UntouchableSource(DOMAIN), Untouchable())
+
+
+def test_a_line_that_is_longer_than_the_question_allows_is_not_read(path):
+    with Journal(path, SETTINGS) as journal:
+        PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal).measure(("a",), rho=RHO)
+        entry = journal._file.entry(1)
+    path.unlink()
+    with Journal(path, SETTINGS) as journal:
+        journal._file.append(entry | {"numbers": "A" * (8 << 20)})
+    with Journal(path, SETTINGS) as journal:
+        table = PrivateTable(UntouchableSource(DOMAIN), ledger(), memory=journal)
+        tracemalloc.start()
+        try:
+            with pytest.raises(DataFileError, match=r"line 2 has \d+ bytes where at most \d+ are expected"):
+                table.measure(("a",), rho=RHO)
+            assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_what_a_memory_is_given_nobody_can_change_afterwards(kind):
+    """Neither who asked, through what the answer is made of, nor the memory, before the answer is used."""
+    given = []
+
+    class Holding:
+        def recalled(self, _question, _n_numbers):
+            return None
+
+        def keep(self, _question, answer):
+            given.append(answer.numbers)
+
+    held = {"memory": Holding()}
+    values = PrivateValues(Rows([1, 2, 7] * 99), book(), **held)
+    ASKED[kind](PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), **held), values)
+    assert len(given) == 1
+    assert not given[0].flags.writeable
+
+
 @pytest.mark.parametrize("header", [{}, {"format": "x"}, {"format": "synthdp journal 1", "settings": 3, "run": ""}])
 def test_another_format_is_refused(path, header):
     from synthdp.release.keeping.chained_file import ChainedFile
@@ -291,8 +375,15 @@ def test_a_journal_is_held_by_one_run_and_holds_nothing_but_answers(path):
             Journal(path, SETTINGS)
         PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal).measure(("a",), rho=RHO)
     header, answer = (json.loads(line)["entry"] for line in path.read_text().splitlines())
-    assert set(header) == {"format", "run", "settings", "made_by"}
-    assert set(answer) == {"asked", "question", "kind", "numbers", "texts"}
+    assert set(header) == {"format", "run", "settings", "made_by", "facts"}
+    assert set(answer) == {"asked", "question", "event", "kind", "numbers", "texts"}
+
+
+def test_facts_that_are_no_json_are_kept_as_texts(path):
+    facts = {"parameters": {"share": Fraction(1, 3), "most": float("inf"), "n": np.int64(3), "ok": [1, None]}}
+    Journal(path, SETTINGS, facts).close()
+    header = json.loads(path.read_text())["entry"]
+    assert header["facts"] == {"parameters": {"share": "1/3", "most": "Infinity", "n": "3", "ok": [1, None]}}
 
 
 def test_descriptions_are_equal_only_if_objects_are():

@@ -14,7 +14,7 @@ from synthdp.measurement import LinearMeasurement
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.registry import MECHANISMS
 from synthdp.release.stating.about import KEYS, read_about
-from synthdp.release.stating.schema_file import SCHEMA_FILE
+from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.synthesis import Synthesis
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))

@@ -1,0 +1,45 @@
+"""``synthdp journal``: what a journal holds, and a release of it without its run. It opens no data."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from synthdp.cli.announcing import caution, print_text
+from synthdp.cli.outputs import check_distinct
+from synthdp.errors import ParameterError
+from synthdp.explain.journal_text import describe_journal
+from synthdp.release.keeping.kept_answers import KeptAnswers
+from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.loading import from_journal
+from synthdp.release.synthesis import Synthesis
+from synthdp.table.files.formats import STANDARD_STREAM
+from synthdp.table.files.json_files import json_text
+from synthdp.table.files.writing import check_writable
+
+
+def show_command(options: argparse.Namespace) -> None:
+    """``synthdp journal show``: for people or as JSON."""
+    content = KeptAnswers.of(options.file).described()
+    print_text(json_text(content) if options.json else describe_journal(content, options.file) + "\n")
+
+
+def rescue_command(options: argparse.Namespace) -> None:
+    """``synthdp journal rescue``: what was paid for, as a saved release, or as a schema if no marginal was measured."""
+    if options.output == STANDARD_STREAM:
+        raise ParameterError(f"--output is {options.output!r}; a release is a file, give the name of one")
+    check_distinct([options.output], inputs=(options.file,))
+    check_writable(options.output, force=options.force)
+    found = from_journal(options.file)
+    if isinstance(found, LearntDomain) and Path(options.output).suffix != ".json":
+        raise ParameterError(
+            f"--output is {options.output!r}, and the journal holds learnt columns only, which make a schema; give a "
+            "name that ends in .json"
+        )
+    found.save(options.output, force=options.force)
+    if isinstance(found, LearntDomain):
+        said = "the columns learnt so far are declared in this schema; run with it and what is left of the budget"
+    else:
+        said = f"{len(found.measurements)} marginals, all that was measured; synthdp sample draws from it"
+    sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {said}\n")
+    cautions = found.cautions if isinstance(found, Synthesis) else ()
+    caution(cautions, argparse.Namespace(json=False, output=options.output))

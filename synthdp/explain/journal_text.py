@@ -1,0 +1,32 @@
+"""The journal of a run, as people read it."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from synthdp.explain.certificates import event_row
+from synthdp.explain.listing import table
+
+_SETTINGS = ("software", "mechanism", "engine", "epsilon", "delta", "accounting", "adjacency", "unit")
+
+
+def describe_journal(content: Mapping[str, Any], path: str) -> str:
+    """What `synthdp.release.keeping.kept_answers.KeptAnswers.described` found, in lines."""
+    settings, quoted = content["settings"], shlex.quote(path)
+    known = ", ".join(f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None)
+    spent = f"{content['rho_spent']:.4g} of {content['rho_budget']:.4g}"
+    lines = [
+        f"Journal of a run: {known}",
+        f"  written by {content['made_by']}{', as here' if content['is_same_software'] else '; here it is another'}",
+        f"  {len(content['events'])} answers, rho {spent} spent; {len(content['learnt'])} columns learnt",
+    ]
+    if content["events"]:
+        lines += ["", table(("event", "what", "noise", "rho"), [event_row(event) for event in content["events"]])]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "The same command goes on with it, or gives the same release again if it is complete.",
+            f"Without the run: synthdp journal rescue {quoted} -o OUT makes a release of what it holds.",
+        ]
+    )

@@ -1,0 +1,131 @@
+"""What a journal tells without its run: what was asked, at what cost, and the answers, all of it paid for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NoReturn, Self, final
+
+import numpy as np
+
+from synthdp.domain import Domain
+from synthdp.errors import DataFileError, SynthdpError
+from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.events import Event, MarginalEvent
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.queryable import Answer
+from synthdp.privacy.unit import Adjacency
+from synthdp.release.keeping.chained_file import ChainedFile
+from synthdp.release.keeping.checks import checked_path
+from synthdp.release.keeping.journal import BARE_FORMAT, WHAT, check_header, made_by
+from synthdp.release.keeping.kept_events import MAX_ANSWER_BYTES, answer_in, event_in, merging_in
+
+NO_RUN = "its lines are no run's; give a file that synthdp wrote"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class KeptAnswers:
+    """A journal that is read and not gone on with.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    header
+        Its first line: ``settings`` and ``facts`` of the run, and the software that it was ``made_by``.
+    answers
+        What was asked, and what came back, in order.
+    notes
+        Columns that were learnt, as plain JSON values, in order.
+    """
+
+    path: str
+    header: Mapping[str, Any]
+    answers: tuple[tuple[Event, Answer, Coarsening | None], ...]
+    notes: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, path: str | PathLike[str]) -> Self:
+        """Read a journal.
+
+        Raises
+        ------
+        DataFileError
+            If it cannot be read, a run holds it, it is damaged, or it holds too little to be read without its run.
+        """
+        with ChainedFile(checked_path(path, WHAT), what=WHAT, patience=0, is_writable=False) as file:
+            header = file.entry(0)
+            check_header(file, header)
+            if header["format"] == BARE_FORMAT:
+                before = header.get("made_by")
+                file.refuse(
+                    f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
+                    f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
+                )
+            answers, notes = [], []
+            for number in range(1, len(file)):
+                entry = file.entry(number, most_bytes=MAX_ANSWER_BYTES)
+                try:
+                    if "learnt" in entry:
+                        notes.append(entry)
+                    else:
+                        answers.append((event_in(entry.get("event")), answer_in(entry), merging_in(entry)))
+                except ValueError:
+                    file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
+        return cls(path=str(path), header=header, answers=tuple(answers), notes=tuple(notes))
+
+    def ledger(self) -> PrivacyLedger:
+        """The ledger of the run, charged with all that was answered.
+
+        Raises `SynthdpError`, `KeyError`, `TypeError` or `ValueError` if the answers are not those of such a run.
+        """
+        settings = self.header["settings"]
+        ledger = PrivacyLedger(
+            epsilon=settings["epsilon"],
+            delta=settings["delta"],
+            adjacency=Adjacency(settings["adjacency"]),
+            accounting=Accounting(settings["accounting"]),
+            max_rows_per_unit=settings["max_rows_per_unit"],
+            unit_column=settings["unit"],
+            failure_delta=float(self.header["facts"]["failure_delta"]),
+        )
+        for event, _, _ in self.answers:
+            ledger.charge(event)
+        return ledger
+
+    def measurements(self, domain: Domain) -> list[LinearMeasurement]:
+        """The marginals of a domain that were measured; raises `SynthdpError` or `ValueError` if they do not fit it."""
+        found = []
+        for event, answer, merging in self.answers:
+            if isinstance(event, MarginalEvent):
+                shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
+                values = answer.numbers.reshape(shape).astype(np.float64)
+                found.append(LinearMeasurement(event.clique, values, event.stddev, merging))
+        return found
+
+    def described(self) -> dict[str, Any]:
+        """All that is in it but the answers themselves, as plain JSON values.
+
+        Raises `DataFileError` if it is not as synthdp writes it.
+        """
+        try:
+            ledger = self.ledger()
+            learnt = [field["name"] for note in self.notes for field in note["learnt"]["fields"]]
+            budget = {"rho_spent": float(ledger.spent), "rho_budget": float(ledger.budget)}
+        except (KeyError, SynthdpError, TypeError, ValueError):
+            self.refuse(NO_RUN)
+        same = self.header.get("made_by") == made_by()
+        return {
+            "run": self.header["run"],
+            "settings": dict(self.header["settings"]),
+            "made_by": str(self.header.get("made_by")),
+            "is_same_software": same,
+            "learnt": learnt,
+            "events": [event.to_dict() for event, _, _ in self.answers],
+            **budget,
+        }
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Raise `DataFileError` with the name of the file."""
+        raise DataFileError(f"{WHAT} {self.path!r}: {problem}")

@@ -1,0 +1,123 @@
+"""What a run states of itself, ended or not: from what was public before it began, and from what it released."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+from synthdp.derivation.unread import levels_without_records, unread_cautions
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model
+from synthdp.measurement import LinearMeasurement, clear_total
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.stating.certificate import (
+    count_cautions,
+    fit_cautions,
+    fit_facts,
+    privacy_certificate,
+    unfinished_facts,
+)
+from synthdp.table.columns.categorical import CategoricalColumn
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.public_files import schema_in
+from synthdp.table.schema.schema import Schema
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """What is public of a run besides its budget.
+
+    Parameters
+    ----------
+    schema
+        As it was declared, before anything was learnt.
+    domain_share
+        Share of the budget for what it leaves open.
+    public
+        Recipe, workload, unprotected quantities and what the curator says, as plain JSON values.
+    """
+
+    schema: OpenSchema
+    domain_share: float
+    public: Mapping[str, Any]
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """What `to_dict` wrote; raises `SchemaError`, `LookupError`, `TypeError` or `ValueError` if it is no such."""
+        share, public = content["domain_share"], content["public"]
+        if not isinstance(share, float) or not 0 < share < 1 or not isinstance(public, Mapping):
+            raise ValueError("not the facts of a run")
+        return cls(schema=schema_in(content["schema"], None), domain_share=share, public=public)
+
+    def to_dict(self) -> dict[str, Any]:
+        """These facts as plain JSON values."""
+        return {"schema": self.schema.to_dict(), "domain_share": self.domain_share, "public": dict(self.public)}
+
+    def certificate(
+        self,
+        *,
+        ledger: PrivacyLedger,
+        randomness: Randomness,
+        engine: Estimator,
+        learnt: Collection[str],
+        findings: Sequence[str] = (),
+        schema: Schema | None = None,
+        measurements: Sequence[LinearMeasurement] = (),
+        model: Model | None = None,
+    ) -> dict[str, object]:
+        """The certificate of what was released so far.
+
+        Parameters
+        ----------
+        ledger, randomness, engine
+            Those of the run.
+        learnt
+            Names of the columns that were learnt.
+        findings
+            What learning them found out.
+        schema
+            The schema with learnt columns closed; None if the run ended before.
+        measurements, model
+            What was measured and fitted.
+        """
+        unread = [] if schema is None else unread_cautions(schema, measurements)
+        return privacy_certificate(
+            ledger=ledger,
+            randomness=randomness,
+            release=self._stated(engine, learnt, schema, measurements, model),
+            findings=[*findings, *count_cautions(measurements), *unread, *fit_cautions(model)],
+            n_rows=clear_total(measurements) if measurements else None,
+        )
+
+    def _stated(
+        self,
+        engine: Estimator,
+        learnt: Collection[str],
+        schema: Schema | None,
+        measurements: Sequence[LinearMeasurement],
+        model: Model | None,
+    ) -> dict[str, object]:
+        found = {"findings": model.findings} if model is not None and model.findings else {}
+        opened = self.schema.open_columns
+        derived = {column.name: sorted(column.open_parts) for column in opened if column.name in learnt}
+        facts = unfinished_facts() if schema is None else fit_facts(schema, engine, model, derived=derived)
+        still_open = [column.name for column in opened if column.name not in learnt]
+        learning: dict[str, object] = {"share_of_budget": self.domain_share, "derived": derived, "open": still_open}
+        if schema is not None:
+            learning |= {name: said for name, said in self._learnt(schema, measurements, derived).items() if said}
+        return {**self.public, **({"domain": learning} if opened else {}), **found, **facts}
+
+    def _learnt(
+        self, schema: Schema, measurements: Sequence[LinearMeasurement], derived: Mapping[str, Sequence[str]]
+    ) -> dict[str, dict[str, object]]:
+        """What drawn values owe to what was learnt: levels that are never drawn, and values that are round."""
+        names = [name for name, parts in derived.items() if "levels" in parts]
+        columns = {column.name: column for column in schema.table_columns}
+        unused = (columns[name] for name in levels_without_records(schema, measurements, names))
+        asked = [each.name for each in self.schema.open_columns if each.name in derived and not each.declares_heaping]
+        heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
+        return {
+            "not_drawn": {each.name: each.other for each in unused if isinstance(each, CategoricalColumn)},
+            "heaping": {name: shares for name, shares in heaped.items() if shares},
+        }
