@@ -12,6 +12,7 @@ import pandas as pd
 
 from synthdp.cli.signals import undisturbed_end
 from synthdp.errors import DataFileError, ParameterError, SchemaError
+from synthdp.inference.requests import check_rows as check_rows_of
 from synthdp.inference.requests import most_rows
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
@@ -166,6 +167,7 @@ def _write_blocks(synthesis: Synthesis, options: argparse.Namespace, report: Rep
     """A long table, or a part of it, in little memory."""
     offset, schema = getattr(options, "offset", None) or 0, synthesis.schema
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
+    check_rows_of(schema.domain, n_rows)  # a slip of the finger is told at once, as of a table that is drawn whole
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
     text, kind = is_text(options.output), file_kind(options.output)
     blocks = drawn_blocks(

@@ -23,8 +23,8 @@ FLOORS = (
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
     "table": (
-        ("",), ("counting", "files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",),
-        ("records",),
+        ("",), ("counting", "parsing"), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"),
+        ("schema",), ("records",),
     ),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
