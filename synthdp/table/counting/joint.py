@@ -83,7 +83,7 @@ def _number(columns: Sequence[Codes], shape: Sequence[int], narrow: NDArray[np.u
         size *= levels
         wider = cells if size < 2**16 else out
         np.multiply(cells, levels, out=wider, dtype=wider.dtype)
-        np.add(wider, column, out=wider, dtype=wider.dtype)
+        np.add(wider, column, out=wider, dtype=wider.dtype, casting="unsafe")  # codes are below levels: they fit
         cells = wider
     if cells is narrow:
         out[...] = narrow
