@@ -11,7 +11,7 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError, SourceError
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.table.records.covering import Axes, cover, marginals
+from synthdp.table.counting.covering import Axes, cover, marginals
 
 TABLE_CELLS = 2**18
 """Most cells of a table that covers several marginals: fewer scans, for answers of more lines."""
@@ -87,7 +87,7 @@ class EngineSource:
             else:
                 found |= _summed(*wider, [axes])
         left = list(fresh.values())
-        tables = list(cover(left, self._domain.shape, most_cells=TABLE_CELLS))
+        tables = list(cover(left, self._domain.shape, table_cells=TABLE_CELLS))
         for some in _batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
             for (table, indices), counts in zip(tables[: len(some)], self._count(some), strict=True):
                 self._keep(table, counts)

@@ -22,7 +22,10 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("",), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
+    "table": (
+        ("",), ("counting", "parsing"), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"),
+        ("schema",), ("records",),
+    ),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),

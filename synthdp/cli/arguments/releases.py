@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, listed
+from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
 from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
 from synthdp.release.registry import ENGINES, MECHANISMS
 
@@ -87,6 +87,12 @@ def add_sample(commands: Commands) -> None:
         "--given",
         metavar="FILE",
         help="complete these records, a table with some of the columns (not sensitive: it is used as it is)",
+    )
+    parser.add_argument(
+        "--offset",
+        type=whole_number,
+        metavar="N",
+        help="begin with row N of the endless table of --seed: a long table in parts; see docs/big-tables.md",
     )
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
