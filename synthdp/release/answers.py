@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -208,3 +209,23 @@ class Answers(ABC):
         """
         sources = {column.name: column.source for column in self.schema.columns}
         return structure_graph(self.model, self.measurements, sources)
+
+    def _repr_html_(self) -> str:
+        stated = self.certificate
+        unit = stated.get("unit_of_privacy")
+        facts = {
+            "protected as one": unit,
+            "recipe": (stated.get("mechanism") or {}).get("name"),
+            "engine": (stated.get("engine") or {}).get("name"),
+            "columns": len(self.schema.table_names),
+            "measured": f"{len(self.measurements)} marginals",
+            "records": f"about {estimate_total(self.measurements):,.0f}"
+            if self.measurements and self.knows_rows
+            else "hidden by noise",
+        }
+        rows = "".join(
+            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items() if value
+        )
+        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in stated.get("cautions", []))
+        said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
+        return f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>\n<table>{rows}</table>{said}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from html import escape
 from os import PathLike
 from typing import Any, Self, final
 
@@ -10,7 +9,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
-from synthdp.measurement import LinearMeasurement, clear_total, estimate_total
+from synthdp.measurement import LinearMeasurement, clear_total
 from synthdp.release.answers import Answers
 from synthdp.release.drawing.batches import arrow_reader, check_batches, drawn_blocks
 from synthdp.release.drawing.draw import drawn_table
@@ -283,26 +282,6 @@ class Synthesis(Answers):
     def _with(self, **changes: Any) -> Self:
         pieces: dict[str, Any] = {"schema": self._schema, "measurements": self._measurements, "model": self.fitted}
         return type(self)(**(pieces | {"certificate": self._certificate, "form": self._form} | changes))
-
-    def _repr_html_(self) -> str:
-        stated = self.certificate
-        unit = stated.get("unit_of_privacy")
-        facts = {
-            "protected as one": unit,
-            "recipe": (stated.get("mechanism") or {}).get("name"),
-            "engine": (stated.get("engine") or {}).get("name"),
-            "columns": len(self._schema.table_names),
-            "measured": f"{len(self._measurements)} marginals",
-            "records": f"about {estimate_total(self._measurements):,.0f}"
-            if self._measurements and self.knows_rows
-            else "hidden by noise",
-        }
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items() if value
-        )
-        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in self.cautions)
-        said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
-        return f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>\n<table>{rows}</table>{said}"
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"
