@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from synthdp.evaluation.evaluate import evaluate
     from synthdp.evaluation.evaluation import Evaluation
+    from synthdp.explain.pages.release_page import release_page
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
@@ -68,6 +69,7 @@ __all__ = [
     "from_journal",
     "from_measurements",
     "load",
+    "release_page",
     "synthesize",
 ]
 
@@ -89,6 +91,7 @@ _HOMES = {
     "from_journal": "synthdp.release.loading",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.loading",
+    "release_page": "synthdp.explain.pages.release_page",
     "synthesize": "synthdp.release.synthesize",
 }
 

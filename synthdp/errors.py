@@ -21,6 +21,10 @@ class DataFileError(SynthdpError):
     """A file cannot be read or written, or is not the kind of file that was asked for."""
 
 
+class SourceError(SynthdpError):
+    """An engine that holds the table fails, is not reached, or gives what was not asked for."""
+
+
 class ModelTooLargeError(SynthdpError):
     """An engine would need more memory than it is allowed to use."""
 

@@ -1,9 +1,11 @@
 """Telling somebody how far a long run is: the one callback that all floors take, and the log, which hears it too."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from logging import DEBUG, INFO, NullHandler, getLogger
-from typing import Any, TypeAlias
+from time import monotonic
+from typing import Any, TextIO, TypeAlias, final
 
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with (what is going on, steps done, steps at most); never depends on records."""
@@ -29,6 +31,41 @@ def log_charge(event: Mapping[str, Any], *, share_spent: float) -> None:
 
 def silent(_stage: str, _done: int, _most: int) -> None:
     """Report progress to nobody."""
+
+
+_SECONDS_BETWEEN_LINES = 0.2
+"""Faster than that notebooks flicker."""
+
+
+@final
+class NotebookLine:
+    """One line of text that is written over again; notebooks show it under the cell.
+
+    Parameters
+    ----------
+    stream
+        Where it is written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._stage, self._shown_at, self._width = "", -_SECONDS_BETWEEN_LINES, 0
+
+    def __call__(self, stage: str, done: int, most: int) -> None:
+        """Show a stage and how many of its steps are done; a stream that is closed ends no run."""
+        now = monotonic()
+        if stage == self._stage and now - self._shown_at < _SECONDS_BETWEEN_LINES:
+            return
+        line = f"{stage}: {done} of {most}" if most > 1 else stage
+        with suppress(OSError, ValueError):
+            self._stream.write(f"\r{line:<{self._width}}")
+            self._stream.flush()
+        self._stage, self._shown_at, self._width = stage, now, max(len(line), self._width)
+
+
+def in_notebook(report: Report) -> Report:
+    """The same report; in a notebook a `NotebookLine` instead of one that nobody hears."""
+    return NotebookLine(sys.stdout) if report is silent and "ipykernel" in sys.modules else report
 
 
 def logged(report: Report) -> Report:

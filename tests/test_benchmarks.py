@@ -144,6 +144,10 @@ def test_scale_benchmark_tells_how_costs_grow(tmp_path):
     assert (tmp_path / "growth.png").exists() or "no plot: it needs matplotlib" in output
 
 
+def test_metric_oracles_ask_for_the_environment_that_they_need(refusal):
+    assert "--oracles is missing; name the python of an environment" in refusal("metric_oracles.py")
+
+
 @needs_data
 def test_domain_benchmark_compares_kinds_with_both_public_schemas(printed):
     output = printed("domain.py", "--seeds", "1", "--rows", "2000", "--recipe", "independent")

@@ -1,6 +1,8 @@
 """The log: who hears it, how loud, and that a broken handler harms nothing."""
 
+import io
 import logging
+import sys
 
 import pytest
 from helpers.tables import ledger, private
@@ -8,7 +10,7 @@ from helpers.tables import ledger, private
 from synthdp.errors import BudgetExceededError
 from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import LOGGER, log, logged, silent
+from synthdp.reporting import LOGGER, NotebookLine, in_notebook, log, logged, silent
 
 
 class Broken(logging.Handler):
@@ -83,3 +85,23 @@ def test_a_handler_sees_a_ledger_that_has_paid(monkeypatch):
     monkeypatch.setattr("synthdp.privacy.ledger.log_charge", lambda *_, **__: seen.append((own.spent, len(own.events))))
     own.charge(MarginalEvent.costing(own.budget / 4, clique=("a",), unit=own.unit))
     assert seen == [(own.budget / 4, 1)]
+
+
+def test_notebooks_show_what_is_going_on_where_nobody_else_listens(monkeypatch):
+    def listening(*_):
+        """Somebody's own."""
+
+    assert in_notebook(silent) is silent
+    monkeypatch.setitem(sys.modules, "ipykernel", io)
+    monkeypatch.setattr(sys, "stdout", stream := io.StringIO())
+    assert in_notebook(listening) is listening
+    report = in_notebook(silent)
+    for told in [("fitting", 0, 20), ("fitting", 1, 20), ("drawing", 0, 1)]:
+        report(*told)
+    assert stream.getvalue() == "\rfitting: 0 of 20\rdrawing         "
+
+
+def test_a_closed_notebook_ends_no_run():
+    stream = io.StringIO()
+    stream.close()
+    NotebookLine(stream)("fitting", 0, 1)

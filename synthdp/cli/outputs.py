@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -12,17 +12,22 @@ import pandas as pd
 
 from synthdp.cli.signals import undisturbed_end
 from synthdp.errors import DataFileError, ParameterError, SchemaError
+from synthdp.inference.requests import check_rows as check_rows_of
 from synthdp.inference.requests import most_rows
+from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, logged
 from synthdp.table.files.csv_text import write_csv
 from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.formats import STANDARD_STREAM, file_kind, is_text
+from synthdp.table.files.formats import STANDARD_STREAM, Format, file_kind, is_text
 from synthdp.table.files.json_files import json_text
-from synthdp.table.files.tables import check_kind, write_frame, write_rows
+from synthdp.table.files.tables import check_kind, write_frame, write_pieces, write_rows
 from synthdp.table.files.writing import check_writable, write_atomically
 from synthdp.table.schema.open_schema import OpenSchema
+
+MAX_ROWS_AT_ONCE = 1_000_000
+"""Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""
 
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
@@ -40,7 +45,7 @@ def check_texts(schema: OpenSchema, output: str) -> None:
         texts += [text for key in ("trueValues", "falseValues", "missingValues") for text in field.get(key, ())]
     frame = pd.DataFrame({name: [text for text in texts if isinstance(text, str)] for name in "ab"}, dtype=object)
     try:
-        write_csv(frame, BytesIO(), file_kind(output), schema.dialect)
+        write_csv([frame], BytesIO(), file_kind(output), schema.dialect)
     except DataFileError as error:
         raise ParameterError(str(error)) from None
 
@@ -49,8 +54,14 @@ def write_both(
     frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace, dialect: Dialect
 ) -> None:
     """Table and certificate, both or none: both are on the disk before the first gets its name."""
+    _with_certificate(lambda table: write_rows(frame, table, file_kind(options.output), dialect), certificate, options)
+
+
+def _with_certificate(
+    write: Callable[[BinaryIO], None], certificate: dict[str, object], options: argparse.Namespace
+) -> None:
     with undisturbed_end() as end, write_atomically(options.output, force=options.force) as table:
-        write_rows(frame, table, file_kind(options.output), dialect)
+        write(table)
         _flush(table)
         with write_atomically(options.output + CERTIFICATE_ENDING, force=options.force) as statement:
             statement.write(json_text(certificate).encode())
@@ -126,6 +137,9 @@ def write_sample(
     if options.rows is None and given is None and not synthesis.knows_rows:
         raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows you want with --rows")
     try:
+        if _is_long(synthesis, options, where=where, given=given):
+            _write_blocks(synthesis, options, report, where)
+            return
         frame = synthesis.sample(
             options.rows, seed=options.seed, text=is_text(options.output), where=where, given=given
         )
@@ -137,3 +151,49 @@ def write_sample(
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
     else:
         write_both(frame, synthesis.certificate, options, synthesis.schema.dialect)
+
+
+def _is_long(synthesis: Synthesis, options: argparse.Namespace, *, where: Any, given: Any) -> bool:
+    """Whether a table is drawn and written block by block."""
+    if getattr(options, "offset", None) is not None:
+        return True
+    n_rows = round(synthesis.model.total) if options.rows is None and where is None else options.rows
+    is_excel = file_kind(options.output).format is Format.EXCEL
+    can = given is None and not is_excel and not numbered_within(synthesis.schema)
+    return can and n_rows is not None and n_rows > MAX_ROWS_AT_ONCE
+
+
+def _write_blocks(synthesis: Synthesis, options: argparse.Namespace, report: Report, where: Any) -> None:
+    """A long table, or a part of it, in little memory."""
+    offset, schema = getattr(options, "offset", None) or 0, synthesis.schema
+    n_rows = round(synthesis.model.total) if options.rows is None else options.rows
+    check_rows_of(schema.domain, n_rows)  # a slip of the finger is told at once, as of a table that is drawn whole
+    check_batches(schema, n_rows, offset=offset, seed=options.seed)
+    text, kind = is_text(options.output), file_kind(options.output)
+    blocks = drawn_blocks(
+        synthesis.model,
+        schema,
+        n_rows,
+        offset=offset,
+        seed=options.seed,
+        text=text,
+        where=where,
+        unused=synthesis.unused,
+    )
+
+    def told() -> Iterator[pd.DataFrame]:
+        done = 0
+        for block in blocks:
+            report("drawing rows", done, n_rows)
+            yield block
+            done += len(block)
+
+    def write(stream: BinaryIO) -> None:
+        write_pieces(told(), synthesis.sample(0, text=text), stream, kind, schema.dialect)
+
+    if options.output == STANDARD_STREAM:
+        with write_atomically(STANDARD_STREAM, force=options.force) as stream:
+            write(stream)
+        sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
+    else:
+        _with_certificate(write, synthesis.certificate, options)

@@ -14,10 +14,10 @@ from synthdp.evaluation.learning.targets import chosen_targets
 from synthdp.evaluation.metrics.queries import Queries, parse_queries
 from synthdp.evaluation.metrics.read_table import read_table
 from synthdp.evaluation.observed_schema import evaluation_schema
-from synthdp.evaluation.releases import Certificates, measured_in
+from synthdp.evaluation.releases import Certificates, measured_in, stated_by, stated_epsilons
 from synthdp.evaluation.sections import Comparison, Wanted
 from synthdp.inference.requests import check_seed
-from synthdp.reporting import Report, silent
+from synthdp.reporting import Report, in_notebook, silent
 from synthdp.table.files.headers import listed
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
@@ -85,6 +85,7 @@ def evaluate(
     (0.0, 1000.0)
     """
     check_seed(seed)
+    report = in_notebook(report)
     tables = _named(synthetic, names)
     report("reading tables", 0, 1 + len(tables))
     known, notes = evaluation_schema(schema, real)
@@ -94,7 +95,8 @@ def evaluate(
         seed=seed,
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
-    measured, noise_notes = measured_in(certificate, tuple(tables), known, is_observed=schema is None)
+    stated = stated_by(certificate, tuple(tables))
+    measured, noise_notes = measured_in(stated, known, is_observed=schema is None)
     truth = read_table(real, known, "real")
     chosen, target_notes = chosen_targets(truth, targets)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
@@ -107,7 +109,8 @@ def evaluate(
     said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
     said += [("prediction", note) for note in target_notes]
     frames = _stacked(sections, said)
-    return Evaluation(**frames, facts=_facts(read, seed), tables=read)
+    facts = _facts(read, seed) | {"epsilon": stated_epsilons(stated)}
+    return Evaluation(**frames, facts=facts, tables=read)
 
 
 def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from os import PathLike
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +12,8 @@ from synthdp.errors import ParameterError
 from synthdp.evaluation.metrics.columns import level_texts
 from synthdp.evaluation.metrics.marginals import MAX_CELLS
 from synthdp.evaluation.metrics.read_table import ReadTable
+from synthdp.evaluation.pages.evaluation_page import evaluation_page
+from synthdp.table.files.writing import check_writable, write_atomically
 
 NOT_PRIVATE = (
     "NOT PRIVATE: these numbers are read off the real table without noise. Publishing them, or choosing a synthetic "
@@ -60,7 +63,7 @@ class Evaluation:
     notes
         ``section, note``: why a section is empty, and what was sampled.
     facts
-        Names, numbers of rows, seed, software and `NOT_PRIVATE`, plain values.
+        Names, numbers of rows, the epsilons of certificates, seed, software and `NOT_PRIVATE`, plain values.
     tables
         The tables as they were read: the real one under the name ``""``.
     """
@@ -130,12 +133,50 @@ class Evaluation:
                 ]
         return found
 
-    def __repr__(self) -> str:
+    def to_html(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """NOT PRIVATE. A page of pictures and tables, in one file that needs no network.
+
+        Parameters
+        ----------
+        path
+            Where to write it, if anywhere; whole or not at all.
+        force
+            Replace a file that exists.
+
+        Returns
+        -------
+        str
+            The page.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib or Jinja is not installed (``pip install 'synthdp[report]'``).
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+        if path is not None:
+            check_writable(path, force=force)
+        sections = {
+            each.name: section for each in fields(self) if isinstance(section := getattr(self, each.name), pd.DataFrame)
+        }
+        page = evaluation_page(sections, self.facts, self.tables)
+        if path is not None:
+            with write_atomically(path, force=force) as stream:
+                stream.write(page.encode(errors="replace"))
+        return page
+
+    @property
+    def summary_text(self) -> str:
+        """NOT PRIVATE, and the summary for a terminal."""
         shown = self.summary.drop(columns=["better", "sentence"])
         if len(self.names) == 1:
             shown = shown.drop(columns="table")
         text = shown.to_string(index=False, float_format="{:.4g}".format, na_rep="")
-        return f"<Evaluation>\n{NOT_PRIVATE}\n\n{text}\n\nMore in {_SECTIONS}; see docs/evaluation.md."
+        return f"{NOT_PRIVATE}\n\n{text}"
+
+    def __repr__(self) -> str:
+        return f"<Evaluation>\n{self.summary_text}\n\nMore in {_SECTIONS}; see docs/evaluation.md."
 
     def _repr_html_(self) -> str:
         shown = self.summary.drop(columns=["better"])

@@ -1,6 +1,7 @@
 """What a release says of its noise: certificates and measurements, one for each synthetic table."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -14,10 +15,8 @@ Certificate: TypeAlias = Mapping[str, Any] | Sequence[LinearMeasurement] | str |
 Certificates: TypeAlias = Certificate | Sequence[Certificate | None] | Mapping[str, Certificate | None] | None
 
 
-def measured_in(
-    certificates: Certificates, names: Sequence[str], schema: Schema, *, is_observed: bool
-) -> tuple[dict[str, list[Measured]], list[str]]:
-    """The noisy marginals behind each synthetic table, and why some are unknown.
+def stated_by(certificates: Certificates, names: Sequence[str]) -> dict[str, Any]:
+    """What is known of the release of each synthetic table: its certificate or measurements, None for nothing.
 
     Parameters
     ----------
@@ -25,6 +24,36 @@ def measured_in(
         As `evaluate` takes them.
     names
         The synthetic tables.
+
+    Raises
+    ------
+    ParameterError
+        If there is not one for each table.
+    DataFileError, SchemaError
+        If a file cannot be read.
+    """
+    given = {} if certificates is None else _by_name(certificates, names)
+    return {
+        name: load_json(each, "certificate") if isinstance(each := given.get(name), str | PathLike) else each
+        for name in names
+    }
+
+
+def stated_epsilons(stated: Mapping[str, Any]) -> dict[str, float]:
+    """The epsilons that certificates state, by the names of tables; of measurements none is known."""
+    found = {name: each.get("epsilon") for name, each in stated.items() if isinstance(each, Mapping)}
+    return {name: epsilon for name, epsilon in found.items() if isinstance(epsilon, int | float) and 0 < epsilon < inf}
+
+
+def measured_in(
+    stated: Mapping[str, Any], schema: Schema, *, is_observed: bool
+) -> tuple[dict[str, list[Measured]], list[str]]:
+    """The noisy marginals behind each synthetic table, and why some are unknown.
+
+    Parameters
+    ----------
+    stated
+        As `stated_by` gives it.
     schema
         What marginals are counted by.
     is_observed
@@ -33,16 +62,15 @@ def measured_in(
     Raises
     ------
     ParameterError
-        If there is not one for each table, or one is no certificate.
+        If one is no certificate.
     """
-    found: dict[str, list[Measured]] = {name: [] for name in names}
-    if certificates is None:
+    found: dict[str, list[Measured]] = {name: [] for name in stated}
+    if all(certificate is None for certificate in stated.values()):
         return found, ["no certificate was given: what the noise alone would cause is unknown"]
     if is_observed:
         return found, ["the schema was read off the real table: give the release's own to see what its noise causes"]
     notes = []
-    for name, given in _by_name(certificates, names).items():
-        certificate = load_json(given, "certificate") if isinstance(given, str | PathLike) else given
+    for name, certificate in stated.items():
         if certificate is None:
             continue
         if not isinstance(certificate, Mapping):

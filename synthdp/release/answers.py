@@ -20,7 +20,7 @@ from synthdp.release.uncertainty.intervals import cell_labels, with_intervals
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.release.uncertainty.replicates import Replicates
 from synthdp.release.uncertainty.tables import ReplicateTables
-from synthdp.reporting import Report, silent
+from synthdp.reporting import Report, in_notebook, silent
 from synthdp.table.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ class Answers(ABC):
             raise ParameterError(f"replicates: {UNKNOWN_ROWS}")
         name = str(self.certificate.get("engine", {}).get("name", "auto"))
         fitter = as_engine(name if engine is None else engine)
+
+        report = in_notebook(report)
 
         def fits(generators: Sequence[np.random.Generator]) -> list[Model]:
             models = []

@@ -40,11 +40,10 @@ from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
-from synthdp.reporting import Report, log, logged, silent
+from synthdp.reporting import Report, in_notebook, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
+from synthdp.sources.rows import Rows
 from synthdp.table.columns.column import Column
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.held_table import HeldTable
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
@@ -156,7 +155,7 @@ class Release:
     @forgetful
     def of(
         self,
-        source: CountSource | HeldTable,
+        source: CountSource | Rows,
         *,
         report: Report = silent,
         rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
@@ -167,7 +166,7 @@ class Release:
         Parameters
         ----------
         source
-            The rows, held until their domain is known; or exact counts of the domain that the schema
+            The rows, held or in an engine until their domain is known; or exact counts of the domain that the schema
             declares, wherever they come from.
         report, rescue
             As in `synthesize`.
@@ -181,13 +180,13 @@ class Release:
             for a schema that is open or has another domain.
         """
         self._check_source(source)
-        report, ledger = logged(report), self._ledger
+        report, ledger = logged(in_notebook(report)), self._ledger
         log(INFO, "release by %s: epsilon %s, delta %s", self._mechanism.name, ledger.epsilon, ledger.delta)
         schema: Schema | None = None
         table: PrivateTable | None = None
         try:
             schema = self._learnt(source, report, witness)
-            counts = CodedSource(source.encode(schema)) if isinstance(source, HeldTable) else source
+            counts = source.counted(schema) if isinstance(source, Rows) else source
             table = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
             table = table if witness is None else witness.table(table, schema)
             self._workload = Workload.parse(schema.domain, self._described, target=self._target)
@@ -205,24 +204,24 @@ class Release:
             if table is not None:
                 table.close()
 
-    def _check_source(self, source: CountSource | HeldTable) -> None:
+    def _check_source(self, source: CountSource | Rows) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the schema."""
-        bound = (source.unit, source.max_rows) if isinstance(source, HeldTable) else (None, 1)
+        bound = (source.unit, source.max_rows) if isinstance(source, Rows) else (None, 1)
         if bound != (self._ledger.unit.column, self._ledger.unit.max_rows):
             raise ParameterError(
                 f"source: unit and most rows are {bound}, not those of the release; read the rows anew"
             )
-        if isinstance(source, HeldTable):
+        if isinstance(source, Rows):
             return
         if self._schema.is_open:
-            raise ParameterError("source: it counts codes, but the schema is open; give a HeldTable")
+            raise ParameterError("source: it counts codes, but the schema is open; give rows")
         if source.domain != self._schema.largest_domain:
             raise ParameterError("source: its domain is not that of the schema; count the columns that the schema has")
 
-    def _learnt(self, source: CountSource | HeldTable, report: Report, witness: Witness | None) -> Schema:
+    def _learnt(self, source: CountSource | Rows, report: Report, witness: Witness | None) -> Schema:
         """The schema with its open columns closed, for a share of the budget."""
         schema = self._schema
-        if not isinstance(source, HeldTable) or not schema.is_open:
+        if not isinstance(source, Rows) or not schema.is_open:
             return schema.closed({})
         model_rho = self._ledger.budget - self._domain_rho
         values = PrivateValues(source.source, self._ledger, randomness=self._randomness, memory=self._kept.journal)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from html import escape
 from os import PathLike
 from typing import Any, Self, final
 
@@ -9,8 +10,9 @@ from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.requests import check_rows, check_seed
-from synthdp.measurement import LinearMeasurement, clear_total
+from synthdp.measurement import LinearMeasurement, clear_total, estimate_total
 from synthdp.release.answers import Answers
+from synthdp.release.drawing.batches import arrow_reader, check_batches, drawn_blocks
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused, unused_levels
 from synthdp.release.fitting import fitted_model
@@ -164,6 +166,52 @@ class Synthesis(Answers):
         )
         return self._form.filled(table, text=text, kept=kept)
 
+    def sample_batches(
+        self,
+        n_rows: int,
+        batch_rows: int = 100_000,
+        *,
+        seed: int | None = None,
+        offset: int = 0,
+        where: Mapping[str, object] | None = None,
+    ) -> Any:
+        """Draw a synthetic table of any length as a stream of Arrow, in bounded memory; needs pyarrow.
+
+        Rows are drawn in blocks of 131,072, each for itself: rows 0 to 9 of a seed are the same in
+        every stream, but not those of `sample`, which rounds the whole table at once. So counts of a long
+        table differ from the model's by about the square root of the number of blocks; independent
+        draws differ by that of the number of rows. Ids go on from batch to batch.
+
+        Parameters
+        ----------
+        n_rows
+            Number of rows.
+        batch_rows
+            Rows of a batch; the last one may have fewer.
+        seed, where
+            As for `sample`.
+        offset
+            Row of the seed's endless table to begin with: what was drawn before need not be drawn again.
+
+        Returns
+        -------
+        pyarrow.RecordBatchReader
+            Types follow from the schema.
+
+        Raises
+        ------
+        ParameterError
+            If a number is none, there is an ``offset`` without a seed, ids are numbered within other columns
+            (``synthdp.per``), or as `sample` does of ``where``.
+        MissingExtraError
+            If pyarrow is not installed, or the schema has fakes generated and faker is not.
+        """
+        check_batches(self._schema, n_rows, offset=offset, seed=seed)
+        blocks = drawn_blocks(
+            self.model, self._schema, n_rows, offset=offset, seed=seed, text=False, where=where, unused=self.unused
+        )
+        return arrow_reader(blocks, batch_rows)
+
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
         """The same release, to be written as another dialect says.
 
@@ -235,6 +283,26 @@ class Synthesis(Answers):
     def _with(self, **changes: Any) -> Self:
         pieces: dict[str, Any] = {"schema": self._schema, "measurements": self._measurements, "model": self.fitted}
         return type(self)(**(pieces | {"certificate": self._certificate, "form": self._form} | changes))
+
+    def _repr_html_(self) -> str:
+        stated = self.certificate
+        unit = stated.get("unit_of_privacy")
+        facts = {
+            "protected as one": unit,
+            "recipe": (stated.get("mechanism") or {}).get("name"),
+            "engine": (stated.get("engine") or {}).get("name"),
+            "columns": len(self._schema.table_names),
+            "measured": f"{len(self._measurements)} marginals",
+            "records": f"about {estimate_total(self._measurements):,.0f}"
+            if self._measurements and self.knows_rows
+            else "hidden by noise",
+        }
+        rows = "".join(
+            f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items() if value
+        )
+        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in self.cautions)
+        said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
+        return f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>\n<table>{rows}</table>{said}"
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"

@@ -6,8 +6,6 @@ from contextlib import nullcontext
 from os import PathLike
 from typing import Any
 
-import pandas as pd
-
 from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
@@ -21,11 +19,11 @@ from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
+from synthdp.sources.rows import engine_frame, header_of, rows_of
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import PANDAS, opened
 from synthdp.table.frames.form import TableForm
 from synthdp.table.frames.restoring import released_dtypes
-from synthdp.table.records.loading import held_frame, held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
@@ -71,8 +69,9 @@ def synthesize(
     data
         The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), a `pandas.DataFrame`, a
         `polars.DataFrame`, a `pyarrow.Table`, or of another library of tables in memory that narwhals knows. An
-        index is never read. A file is read value by value; of a table in memory the data types may have been
-        chosen in view of all rows.
+        index is never read. Or a table in an engine, where its rows stay: a relation of DuckDB, a table of Ibis, a
+        data frame of PySpark, a `polars.LazyFrame`; see ``docs/sources.md``. A file is read value by value; of a
+        table in memory the data types may have been chosen in view of all rows.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
         it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same budget.
@@ -148,6 +147,8 @@ def synthesize(
         If another library is needed to read the table, or what is said about it.
     SchemaError
         If the schema contradicts itself or the table's columns.
+    SourceError
+        If the engine that holds the table fails, or the table is changed while it is counted.
     ParameterError
         If the data are no such table, another argument is out of range, or the journal is of another run.
 
@@ -161,12 +162,12 @@ def synthesize(
     """
     max_rows = checked_rows(unit, max_rows_per_unit)
     said = {} if about is None else {"about": read_about(about)}
-    table = None if isinstance(data, str | PathLike) else opened(data)
+    frame = None if isinstance(data, str | PathLike) else engine_frame(data)
+    table = None if isinstance(data, str | PathLike) else opened(data if frame is None else frame.empty)
     dtypes = None if table is None else table.dtypes
     declared, public_dtypes = settled_schema(schema, kinds, dtypes, unit=unit, dialect=dialect)
-    with open_table(data, declared.dialect) if table is None else nullcontext(table.frame) as source:
-        header = source.columns if isinstance(source, pd.DataFrame) else source.names
-        public = declared.reordered(header, unit=unit)
+    with open_table(data, declared.dialect) if table is None else nullcontext(frame or table.frame) as source:
+        public = declared.reordered(header_of(source), unit=unit)
         run = Release(
             schema=public,
             epsilon=epsilon,
@@ -182,9 +183,9 @@ def synthesize(
             domain_share=domain_share,
             stated=said | ({"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}),
         )
-        hold = held_frame if isinstance(source, pd.DataFrame) else held_rows
+        rows = rows_of(source, public, unit=unit, max_rows=max_rows)
         with run.kept(journal, budget, budget_note):
-            found = run.of(hold(source, public, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
+            found = run.of(rows(), report=report, rescue=rescue)
     container = table.container if table else PANDAS
     synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
     repeated = f"journal {str(journal)!r}: {REPEATED}; remove it, or name another, for a new one"

@@ -189,3 +189,12 @@ def test_predictions_are_left_out_with_a_note_where_scikit_learn_is_missing(monk
     assert found.prediction.empty
     assert found.notes["note"].str.contains("pip install").any()
     assert len(found.regression)
+
+
+def test_epsilons_are_those_of_certificates_that_state_one():
+    stated = {"a": 0.5, "b": None, "c": "large", "d": float("nan"), "e": -1.0}
+    certificates = {name: {"events": [], "epsilon": epsilon} for name, epsilon in stated.items()}
+    tables = dict.fromkeys(stated, people(50))
+    found = evaluate(people(50), tables, SCHEMA, certificate=certificates | {"b": None}, **QUICK)
+    assert found.facts["epsilon"] == {"a": 0.5}
+    assert evaluate(people(50), people(50), SCHEMA, **QUICK).facts["epsilon"] == {}

@@ -11,7 +11,7 @@ import networkx as nx
 
 FLOORS = (
     ("synthdp",),  # the words: files at the top
-    ("privacy", "table", "inference"),
+    ("privacy", "table", "inference", "rendering"),
     ("selection", "sources"),
     ("mechanisms", "derivation"),
     ("release", "evaluation"),
@@ -22,11 +22,14 @@ FLOORS = (
 
 ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
-    "table": (("",), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"), ("schema",), ("records",)),
+    "table": (
+        ("",), ("counting", "parsing"), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"),
+        ("schema",), ("records",),
+    ),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
-    "evaluation": (("metrics",), ("learning",), ("",)),
+    "evaluation": (("metrics",), ("learning", "pages"), ("",)),
     "explain": (("",), ("planning", "pages")),
     "audit": (("asking",), ("",)),
     "cli": (("arguments",), ("",), ("commands",)),

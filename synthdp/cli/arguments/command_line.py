@@ -6,6 +6,7 @@ from synthdp.cli.arguments.audits import add_audit
 from synthdp.cli.arguments.budgets import add_budget, add_journal
 from synthdp.cli.arguments.parsing import Parser
 from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, add_sample, add_show
+from synthdp.cli.arguments.reports import add_report
 from synthdp.cli.arguments.schemas import add_plan, add_schema
 from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates
 from synthdp.version import __version__
@@ -20,6 +21,8 @@ EXAMPLES = """examples:
   synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp
   synthdp marginal people.synthdp age sex --interval 0.9
   synthdp replicates people.synthdp -o replicate.csv -m 20
+  synthdp report people.csv synthetic.csv -s schema.json -o report.html
+  synthdp report --public people.synthdp -o release.html
   synthdp show synthetic.csv.privacy.json
   synthdp certificate synthetic.csv.privacy.json -o certificate.html
   synthdp schema draft people.csv -o schema.json
@@ -51,6 +54,7 @@ def command_line_parser() -> argparse.ArgumentParser:
     add_refit(commands)
     add_marginal(commands)
     add_replicates(commands)
+    add_report(commands)
     add_show(commands)
     add_certificate(commands)
     add_schema(commands)

@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, listed
+from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
 from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
 from synthdp.release.registry import ENGINES, MECHANISMS
 
@@ -12,7 +12,7 @@ def add_run(commands: Commands) -> None:
     """Add ``synthdp run``."""
     parser = command(commands, "run", "turn a sensitive table into a synthetic one")
     parser.set_defaults(handler="run.run_command")
-    parser.add_argument("input", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
+    _add_input(parser)
     add_schemas(parser)
     parser.add_argument("--epsilon", required=True, type=float, help="privacy loss of the whole release, above 0")
     parser.add_argument("--delta", required=True, type=float, help="above 0, far below 1 / (number of records)")
@@ -52,6 +52,17 @@ def add_run(commands: Commands) -> None:
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 
 
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", nargs="?", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
+    parser.add_argument(
+        "--source",
+        metavar="URL",
+        help="in place of IN: a database, where the rows stay: duckdb:///FILE or postgres://USER@HOST/DATABASE; "
+        "passwords from the environment or .pgpass; see docs/sources.md",
+    )
+    parser.add_argument("--table", metavar="NAME", help="table or view of the database")
+
+
 def _add_saving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`")
     parser.add_argument(
@@ -70,12 +81,18 @@ def add_sample(commands: Commands) -> None:
     parser.add_argument(
         "--where",
         metavar="JSON",
-        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/schema.md",
+        help="draw from a slice only: conditions as JSON, or @FILE with them; see docs/slices.md",
     )
     parser.add_argument(
         "--given",
         metavar="FILE",
         help="complete these records, a table with some of the columns (not sensitive: it is used as it is)",
+    )
+    parser.add_argument(
+        "--offset",
+        type=whole_number,
+        metavar="N",
+        help="begin with row N of the endless table of --seed: a long table in parts; see docs/big-tables.md",
     )
     add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
 

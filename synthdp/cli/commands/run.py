@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import AbstractContextManager
 from logging import INFO
 from typing import Any
 
@@ -24,10 +25,13 @@ from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import log
+from synthdp.sources.connecting import open_source
+from synthdp.sources.engine_frame import EngineFrame
+from synthdp.sources.rows import header_of, rows_of
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import load_json, write_json
+from synthdp.table.files.table_file import TableFile
 from synthdp.table.files.tables import open_table
-from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.kinds import schema_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
@@ -42,41 +46,58 @@ def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
     kept = [path for path in (journal, options.budget) if path is not None]
-    inputs = [options.input, options.schema or options.kinds, *([options.about] if options.about else [])]
+    files = _input_files(options)
+    inputs = [*files, options.schema or options.kinds, *([options.about] if options.about else [])]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
-    schema = schema_in(
-        schema_of_kinds(public) if of_kinds else public, given_dialect(options, options.input, options.output)
-    )
+    schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options, *files, options.output))
     check_texts(schema, options.output)
     unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
     with (
         progress_on(sys.stderr, verbosity=options.verbose) as status,
-        open_table(options.input, schema.dialect) as table,
+        _opened(options, schema) as table,
     ):
-        schema = schema.reordered(table.names, unit=unit)
+        schema = schema.reordered(header_of(table), unit=unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         release = _release(schema, options, max_rows)
+        rows = rows_of(
+            table,
+            schema,
+            unit=unit,
+            max_rows=max_rows,
+            progress=lambda share: status("reading", round(100 * share), 100),
+        )
         with release.kept(journal, options.budget, options.budget_note), rescuing(options.output, journal) as paid:
             log(INFO, "reading")  # and not how far: steps are as many as the records make them
-            rows = held_rows(
-                table,
-                schema,
-                unit=unit,
-                max_rows=max_rows,
-                progress=lambda share: status("reading", round(100 * share), 100),
-            )
-            synthesis = release.of(rows, report=status, rescue=paid.keep)
+            synthesis = release.of(rows(), report=status, rescue=paid.keep)
             paid.keep(synthesis)
-            del rows
             _save(synthesis, schema, options, paid)
             write_sample(synthesis, options, status)
     announce(synthesis, options)
     caution(synthesis.certificate["cautions"], options)
     if journal is not None and not options.json and options.output != STANDARD_STREAM:
         announce_journal(journal, is_repeated=release.is_repeated)
+
+
+def _input_files(options: argparse.Namespace) -> tuple[str, ...]:
+    """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
+    if (options.source is None) == (options.input is None):
+        problem = "no table is given" if options.input is None else f"{options.input!r} and --source are both given"
+        raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
+    if (options.source is None) != (options.table is None):
+        raise ParameterError(
+            "--source and --table go together; name the database with the one, its table with the other"
+        )
+    return () if options.input is None else (options.input,)
+
+
+def _opened(options: argparse.Namespace, schema: OpenSchema) -> AbstractContextManager[TableFile | EngineFrame]:
+    """The table that is given, in a file or in a database."""
+    if options.source is None:
+        return open_table(options.input, schema.dialect)
+    return open_source(options.source, options.table)
 
 
 def _save(synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace, paid: PaidFor) -> None:

@@ -18,6 +18,7 @@ from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
 from synthdp.strict_json import parse_json
 from synthdp.table.files.dialect import Dialect
+from synthdp.table.files.formats import Format, file_kind
 from synthdp.table.files.json_files import load_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.form import PLAIN_FORM
@@ -34,6 +35,8 @@ def sample_command(options: argparse.Namespace) -> None:
     if options.given and options.rows is not None:
         raise ParameterError("--given: each of its rows is completed once; leave out --rows")
     tables = [options.output, *([options.given] if options.given else [])]
+    if options.offset is not None:
+        _check_offset(options)
     where, dialect = _conditions(options.where), given_dialect(options, *tables)
     synthesis = load(options.model).in_form(PLAIN_FORM)  # files are as the schema says, wherever the model was made
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
@@ -43,6 +46,16 @@ def sample_command(options: argparse.Namespace) -> None:
     announce(synthesis, options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
     caution([*stopped, *fit_cautions(synthesis.fitted)], options)
+
+
+def _check_offset(options: argparse.Namespace) -> None:
+    """Refuse a part of a table that is drawn whole or not at all."""
+    if options.rows is None or options.seed is None:
+        raise ParameterError("--offset: it counts the rows of a --seed; give that, and how many --rows follow")
+    if options.given:
+        raise ParameterError("--offset: records of --given are completed together; leave out one of the two")
+    if file_kind(options.output).format is Format.EXCEL:
+        raise ParameterError("--offset: Excel files are written whole; write CSV or Parquet")
 
 
 def _file_of(where: str | None) -> str | None:

@@ -1,18 +1,19 @@
 """A certificate as one page of HTML, for a data-protection officer: to be read, printed and filed."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from importlib import import_module
 from math import exp
 from pathlib import Path
 from typing import Any
 
-from synthdp.errors import MissingExtraError
 from synthdp.explain.certificates import event_row, measurement_row
 from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.meaning import protection_of, stated_meaning, with_what_was_meant
+from synthdp.rendering.page import rendered
+
+FOLDER = Path(__file__).parent
+"""Where the templates of releases lie."""
 
 MAX_ROWS = 1000
 """Rows of a table that are on the page, about 20 sheets of paper; all are in the certificate."""
@@ -63,8 +64,14 @@ def certificate_page(content: Mapping[str, Any]) -> str:
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
+    view = certificate_view(content) | {"is_folded": False}
+    return rendered("certificate.html", view, folder=FOLDER, extra="publish")
+
+
+def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What the templates of a certificate ask for; raises what `certificate_page` does."""
     content = with_what_was_meant(content)
-    view = {
+    return {
         "title": content.get("about", {}).get("name", "Synthetic table"),
         "state": {True: "private", False: "not-private", None: "unstated"}[content["is_private"]],
         "content": content,
@@ -79,26 +86,6 @@ def certificate_page(content: Mapping[str, Any]) -> str:
         "summary": _summary(content),
         **_questions(content),
     }
-    page: str = _template().render(view)
-    return page
-
-
-@lru_cache(maxsize=1)
-def _template() -> Any:
-    try:
-        jinja2 = import_module("jinja2")
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "Jinja is not installed, which pages are made with; install it with pip install 'synthdp[publish]'"
-        ) from None
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("certificate.html")
 
 
 def _promise(content: Mapping[str, Any]) -> str:

@@ -26,29 +26,41 @@ def drawn_table(
     schema: Schema,
     n_rows: int | None,
     *,
-    seed: int | None,
+    seed: int | np.random.SeedSequence | None,
     text: bool,
     where: Mapping[str, object] | None,
     given: Any,
     unused: Unused = MappingProxyType({}),
+    categories: bool = False,
+    after: int = 0,
 ) -> tuple[pd.DataFrame, Collection[str]]:
     """A table that a model draws, with generated columns, and the names of the columns that were given.
 
-    ``unused`` are levels without records, which are not drawn. The other parameters, and errors, are those of
-    `synthdp.release.synthesis.Synthesis.sample`.
+    ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels that are texts come
+    as categories; ids begin as in a table that goes on ``after`` some rows. The other parameters, and errors, are those
+    of `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
-    sampling, decoding, generating = map(int, np.random.SeedSequence(seed).generate_state(3))
+    sampling, decoding, generating = _seeds(seed)
     rng = np.random.default_rng(decoding)
     if given is None:
-        table = decode(_codes(model, n_rows, wanted, sampling, unused), schema, rng, text=text)
-        return schema.generated.completed(table, seed=generating, stated={}, text=text), ()
+        codes = _codes(model, n_rows, wanted, sampling, unused)
+        table = decode(codes, schema, rng, text=text, categories=categories)
+        generated = schema.generated.continued(after)
+        return generated.completed(table, seed=generating, stated={}, text=text), ()
     rows = given_rows(given, schema)
     codes = _completed(model, rows, wanted, sampling, unused)
     table = with_given(_decoded(codes, rows, rng, text=text), rows, text=text)
     stated = {name: rows.frame[name] for name in schema.generated.names if name in rows.frame}
     return schema.generated.completed(table, seed=generating, stated=stated, text=text), rows.frame.columns
+
+
+def _seeds(seed: int | np.random.SeedSequence | None) -> list[int]:
+    """Seeds of drawing, decoding and generating; those of blocks are longer, for there may be many."""
+    if isinstance(seed, np.random.SeedSequence):
+        return [int(word) for word in seed.generate_state(3, np.uint64)]
+    return [int(word) for word in np.random.SeedSequence(seed).generate_state(3)]
 
 
 def _codes(model: Model, n_rows: int | None, wanted: Shares, seed: int, unused: Unused) -> Codes:

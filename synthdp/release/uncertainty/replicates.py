@@ -194,6 +194,8 @@ class Replicates(Sequence[pd.DataFrame]):
         level, of
             As for all methods.
 
+        Examples
+        --------
         >>> from synthdp import Domain, LinearMeasurement, from_measurements
         >>> counts = LinearMeasurement(("smoker",), np.array([700.0, 300.0]), 10.0)
         >>> replicates = from_measurements(Domain(("smoker",), (2,)), [counts]).replicates(20, seed=0)

@@ -45,7 +45,7 @@ class BinnedColumn(Column):
 
     @cached_property
     @abstractmethod
-    def _inner_edges(self) -> NDArray[np.float64]:
+    def inner_edges(self) -> NDArray[np.float64]:
         """Where one bin ends and the next begins, on the scale that values are read on."""
 
     @cached_property
@@ -75,9 +75,9 @@ class BinnedColumn(Column):
         """Values as a CSV file holds them."""
 
     @cached_property
-    def _missing_numbers(self) -> NDArray[np.float64]:
-        numbers = self._read(np.array(self.missing_values, dtype=object))
-        return numbers[~np.isnan(numbers)]
+    def missing_numbers(self) -> NDArray[np.float64]:
+        """What ``missing_values`` are on the scale of the edges, as far as they are readable."""
+        return (numbers := self._read(np.array(self.missing_values, dtype=object)))[~np.isnan(numbers)]
 
     def _check_missing_outside(self, low: float, high: float) -> None:
         """Refuse a missing value between the bounds: what is written could not be told from it."""
@@ -89,7 +89,7 @@ class BinnedColumn(Column):
     @property
     def n_levels(self) -> int:
         """Number of bins."""
-        return len(self._inner_edges) + 1
+        return len(self.inner_edges) + 1
 
     @property
     @abstractmethod
@@ -175,8 +175,8 @@ class BinnedColumn(Column):
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""
         numbers = self._read(values)
-        if len(self._missing_numbers):
-            numbers = np.where(np.isin(numbers, self._missing_numbers), np.nan, numbers)
+        if len(self.missing_numbers):
+            numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
         return numbers
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
@@ -187,7 +187,7 @@ class BinnedColumn(Column):
         >>> column.codes_of_numbers(column.read_numbers(pd.Series(["42", "?", "1e9"]))).tolist()
         [4, 10, 9]
         """
-        codes = np.searchsorted(self._inner_edges, numbers, side="right")
+        codes = np.searchsorted(self.inner_edges, numbers, side="right")
         codes[np.isnan(numbers)] = self.missing_code
         return codes.astype(self.dtype)
 

@@ -230,6 +230,12 @@ class CategoricalColumn(Column):
         series = take(levels, "Int64", positions)
         return series.astype(np.int64) if self.required else series
 
+    def decode_categories(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Categorical:
+        """The level of each code, of a column of texts, as a category: a number a row, and no text."""
+        levels, positions = self._written_levels, self._draw(codes, rng)
+        named = np.append(np.arange(len(levels)), -1)[positions]  # beyond the last: missing
+        return pd.Categorical.from_codes(named, categories=pd.Index(levels, dtype="str"))
+
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
         """The level of each code as a text."""
         texts = list(map(str, self._written_levels))

@@ -165,7 +165,8 @@ class DateColumn(BinnedColumn):
         return np.array([first, *inner, last + 1], dtype=np.int64)
 
     @cached_property
-    def _inner_edges(self) -> NDArray[np.float64]:
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
         return start_of(self._starts[1:-1], self._resolution).astype(np.float64)
 
     def _read(self, values: Values) -> NDArray[np.float64]:

@@ -80,7 +80,8 @@ class IntegerColumn(NumericColumn):
         return np.array([*self.edges[:-1], high + 1], dtype=np.int64)
 
     @cached_property
-    def _inner_edges(self) -> NDArray[np.float64]:
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
         return self._starts[1:-1].astype(np.float64)
 
     @property
@@ -239,7 +240,8 @@ class NumberColumn(NumericColumn):
         return self.edges if self.edges is not None else even_edges(*self._bounds, self.bins or 1)
 
     @cached_property
-    def _inner_edges(self) -> NDArray[np.float64]:
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
         return np.array(self._edges[1:-1], dtype=np.float64)
 
     @cached_property

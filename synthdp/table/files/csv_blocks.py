@@ -1,7 +1,7 @@
 """CSV as blocks of whole records, with the checks that a parser leaves out.
 
-pandas fills up short records without a word, and its errors quote row numbers. So each block
-of bytes is checked here, in a few passes of numpy, before pandas sees it: RFC 4180 quoting,
+Other readers fill up short records without a word, or quote values in errors. So each block
+of bytes is checked here, in a few passes of numpy, before `synthdp.table.parsing` reads it: RFC 4180 quoting,
 as many fields in every record as in the header, no NUL, no bytes that are no text. All of that is
 done on UTF-8: a file in another encoding is transcoded first, by `csv_text`.
 """
@@ -41,7 +41,7 @@ class CsvMarks:
 
     @cached_property
     def reading(self) -> dict[str, Any]:
-        """The same, as the csv module and pandas are told."""
+        """The same, as the csv module is told."""
         quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
         return {"delimiter": self.delimiter.decode(), "quotechar": self.quote.decode() or '"', "quoting": quoting}
 
@@ -142,7 +142,24 @@ def check_text(block: bytes, marks: CsvMarks) -> None:
         raise CsvStructureError(f"it is not {marks.encoding.upper()} text; {way_out}") from None
 
 
-def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> bytes:
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckedBlock:
+    """Whole records, each with as many fields as the header, and no blank lines.
+
+    Parameters
+    ----------
+    text
+        The records, every one ending in a line feed.
+    ends
+        Where each field ends, before its delimiter or line feed; shape ``(n_records, n_fields)``.
+    """
+
+    text: bytes
+    ends: NDArray[np.intp]
+
+
+def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> CheckedBlock:
     """The block without blank lines; raises `CsvStructureError` if it is not ``n_fields`` wide throughout."""
     check_text(block, marks)
     characters = np.frombuffer(block, np.uint8)
@@ -164,11 +181,12 @@ def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> byte
             f"give every record one field a column, with fields that hold {marks.delimiter.decode()!r} in quotes"
         )
     if not blank:
-        return block
+        return CheckedBlock(block, positions.reshape(-1, n_fields))
     keep = np.ones(len(block), dtype=np.bool_)
     for line in blank:
         keep[starts[line] : ends[line] + 1] = False
-    return bytes(characters[keep])
+    moved = (np.cumsum(keep) - 1)[positions[keep[positions]]]
+    return CheckedBlock(bytes(characters[keep]), moved.reshape(-1, n_fields))
 
 
 def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:

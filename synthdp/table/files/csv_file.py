@@ -1,6 +1,5 @@
 """CSV files for reading: plain, compressed, or standard input."""
 
-import io
 import json
 import shlex
 import sys
@@ -11,11 +10,12 @@ from typing import BinaryIO, final
 
 import pandas as pd
 
-from synthdp.table.files.csv_blocks import CsvMarks, checked_block, header_names, whole_records
+from synthdp.table.files.csv_blocks import checked_block, header_names, whole_records
 from synthdp.table.files.csv_text import as_utf8, marks_of, unpacked
 from synthdp.table.files.dialect import USUAL, Dialect
 from synthdp.table.files.formats import STANDARD_STREAM, file_kind
 from synthdp.table.files.table_file import TableFile
+from synthdp.table.parsing.fields import frame_of
 
 
 @final
@@ -64,12 +64,17 @@ class CsvFile(TableFile):
 
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in chunks of about `csv_blocks.BLOCK_BYTES`, as texts."""
+        return (chunk.astype(object) for chunk in self.coded_chunks())
+
+    def coded_chunks(self) -> Iterator[pd.DataFrame]:
+        """The same, texts as categories."""
         while True:
             with self._expected_failures():
                 block = next(self._blocks, None)
                 if block is None:
                     return
-                frame = _parse(checked_block(block, len(self.names), self._marks), self.names, self._marks)
+                checked = checked_block(block, len(self.names), self._marks)
+                frame = frame_of(checked.text, checked.ends, self.names, self._marks.quote)
             yield frame
 
     @property
@@ -78,22 +83,3 @@ class CsvFile(TableFile):
         if self._raw is None:
             return 0.0
         return min(self._raw.tell() / max(fstat(self._raw.fileno()).st_size, 1), 1.0)
-
-
-def _parse(block: bytes, names: tuple[str, ...], marks: CsvMarks) -> pd.DataFrame:
-    """A checked block as a table of texts."""
-    # our own header line, lest pandas take a byte-order mark in the first value for the file's
-    numbers = marks.delimiter.join(b"%d" % number for number in range(len(names))) + b"\n"
-    frame = pd.read_csv(
-        io.BytesIO(numbers + block),
-        dtype=object,
-        engine="c",
-        index_col=False,
-        keep_default_na=False,
-        low_memory=False,
-        na_filter=False,
-        skip_blank_lines=False,
-        **marks.reading,
-    )
-    frame.columns = pd.Index(names, dtype=object)
-    return frame

@@ -4,7 +4,7 @@ import codecs
 import csv
 import gzip
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, cast, final
 
@@ -115,8 +115,8 @@ class _LineFeeds:
         return self._write(record[:-2] + "\n")
 
 
-def write_csv(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Dialect) -> None:
-    """Write texts to an open stream.
+def write_csv(frames: Iterable[pd.DataFrame], stream: BinaryIO, kind: FileKind, dialect: Dialect) -> None:
+    """Write texts to an open stream, in pieces that have the same columns; at least one.
 
     What is called ``.tsv`` is separated by tabs, whatever the dialect says of the file that was read.
 
@@ -139,8 +139,10 @@ def write_csv(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Di
                 quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
                 lineterminator="\r\n",
             )
-            writer.writerow(frame.columns)
-            writer.writerows(zip(*(frame[name].tolist() for name in frame.columns), strict=True))
+            for number, frame in enumerate(frames):
+                if not number:
+                    writer.writerow(frame.columns)
+                writer.writerows(zip(*(frame[name].tolist() for name in frame.columns), strict=True))
             text.flush()
         except UnicodeEncodeError:
             raise DataFileError(f"the table holds characters that {dialect.encoding} has not; {_OTHERS}") from None

@@ -1,6 +1,6 @@
 """Parquet files: typed tables, read in batches and written whole, by pyarrow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, final
@@ -78,3 +78,19 @@ def write_parquet(frame: pd.DataFrame, stream: BinaryIO) -> None:
     pyarrow = import_pyarrow()
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
     pyarrow.parquet.write_table(table, stream)
+
+
+def write_parquet_pieces(frames: Iterable[pd.DataFrame], empty: pd.DataFrame, stream: BinaryIO) -> None:
+    """Write typed values to an open stream, in pieces that have the same columns; at least one.
+
+    Texts may be categories, which are written much faster and are texts for whoever reads the file. ``empty`` is a
+    table of no rows that has the types of the pieces, but for that.
+    """
+    pyarrow = import_pyarrow()
+    as_read = pyarrow.Schema.from_pandas(empty, preserve_index=False).metadata  # what pandas is told of the types
+    pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
+    first = next(pieces).replace_schema_metadata(as_read)
+    with pyarrow.parquet.ParquetWriter(stream, first.schema, store_schema=False) as writer:
+        writer.write_table(first)
+        for piece in pieces:
+            writer.write_table(piece.cast(first.schema))

@@ -35,6 +35,10 @@ class TableFile(ABC):
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in chunks, once. Raises `DataFileError` if the file is damaged."""
 
+    def coded_chunks(self) -> Iterator[pd.DataFrame]:
+        """The same, but texts may be categories, for who reads each different value once."""
+        return self.chunks()
+
     @property
     @abstractmethod
     def fraction(self) -> float:

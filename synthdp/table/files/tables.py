@@ -1,5 +1,6 @@
 """Tables in files of any kind: opened for reading, and written, by the ending of the name."""
 
+from collections.abc import Iterable
 from os import PathLike
 from typing import BinaryIO
 
@@ -10,7 +11,7 @@ from synthdp.table.files.csv_text import write_csv
 from synthdp.table.files.dialect import USUAL, Dialect
 from synthdp.table.files.excel_file import ExcelFile, check_fits, write_excel
 from synthdp.table.files.formats import FileKind, Format, check_extras, file_kind
-from synthdp.table.files.parquet_file import ParquetFile, write_parquet
+from synthdp.table.files.parquet_file import ParquetFile, write_parquet, write_parquet_pieces
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.files.writing import write_atomically
 
@@ -80,4 +81,24 @@ def write_rows(frame: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: D
     elif kind.format is Format.EXCEL:
         write_excel(frame, stream, dialect.sheet)
     else:
-        write_csv(frame, stream, kind, dialect)
+        write_csv([frame], stream, kind, dialect)
+
+
+def write_pieces(
+    frames: Iterable[pd.DataFrame], empty: pd.DataFrame, stream: BinaryIO, kind: FileKind, dialect: Dialect = USUAL
+) -> None:
+    """Write a long table to an open stream, piece by piece, as CSV or Parquet.
+
+    Parameters
+    ----------
+    frames
+        Pieces of the table, at least one: texts for CSV; typed for Parquet, where categories stand for texts.
+    empty
+        The table without rows, and with texts.
+    stream, kind, dialect
+        As in `write_rows`.
+    """
+    if kind.format is Format.PARQUET:
+        write_parquet_pieces(frames, empty, stream)
+    else:
+        write_csv(frames, stream, kind, dialect)

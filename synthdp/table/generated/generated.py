@@ -95,6 +95,11 @@ class Generated:
             before = name
         return replace(self, order=tuple(order)) if self.columns else self
 
+    def continued(self, n_rows: int) -> Self:
+        """These columns in a table that goes on after some rows: ids that are numbers begin where they had come to."""
+        at = [c.continued(n_rows) if isinstance(c, IdColumn) else c for c in self.columns]
+        return replace(self, columns=tuple(at))
+
     def check_available(self) -> None:
         """Raise `MissingExtraError` or `SchemaError` if some values could not be generated on this machine."""
         for column in self.columns:

@@ -1,8 +1,8 @@
 """Ids: numbers in sequence, by a pattern or as they are, or UUIDs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal, final
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, final
 
 import numpy as np
 import pandas as pd
@@ -86,6 +86,10 @@ class IdColumn(GeneratedColumn):
         first = ", ".join(map(str, self._written(np.arange(self.start, self.start + 3))))
         within = f" within each {' and '.join(map(repr, self.per))}" if self.per else ""
         return f"{first}, ...{within}"
+
+    def continued(self, n_rows: int) -> Self:
+        """The same ids after some rows; UUIDs, which are no numbers, as they are."""
+        return self if self.pattern == UUID else replace(self, start=self.start + n_rows)
 
     def values(self, table: pd.DataFrame, seed: int) -> list[str] | NDArray[np.int64]:
         """One id a row."""

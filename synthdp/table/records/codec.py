@@ -119,6 +119,7 @@ def decode(
     rng: np.random.Generator,
     *,
     text: bool = False,
+    categories: bool = False,
     given: Mapping[str, NDArray[np.float64]] = {},
 ) -> pd.DataFrame:
     """A table of values for released level codes; `encode` gives the same codes back.
@@ -136,6 +137,8 @@ def decode(
     text
         Texts as a CSV file holds them, in place of typed values. The same generator gives
         the same values either way.
+    categories
+        Typed levels that are texts as categories, which is quicker.
     given
         Of some columns the values, as `read_numbers` gives them, that checks are to hold for in place
         of those that are drawn.
@@ -157,4 +160,5 @@ def decode(
     """
     columns = tuple(codes.T) if isinstance(codes, np.ndarray) and codes.ndim == 2 else tuple(codes)
     table = CodedTable(schema.domain, columns)
-    return decoded(dict(zip(schema.names, table.columns, strict=True)), schema, rng, text=text, given=given)
+    by_name = dict(zip(schema.names, table.columns, strict=True))
+    return decoded(by_name, schema, rng, text=text, categories=categories, given=given)

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
+from synthdp.table.counting.covering import TABLE_CELLS, Axes, marginals
+from synthdp.table.counting.dominant import counts_of_all
+from synthdp.table.counting.joint import JointCounter
 from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.covering import TABLE_CELLS, Axes, cover, marginals
-
-BLOCK_ROWS = 2**17
-"""Rows counted at a time: their mixed-radix cell numbers stay in the processor's cache."""
 
 KEPT_CELLS = 2**24
 """Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
@@ -26,8 +25,8 @@ class CodedSource:
 
     It shows nothing of the table but its domain: no length, no rows, no text; it is not
     pickled or copied. Counts are kept, first come first kept, up to `KEPT_CELLS` cells in all:
-    mechanisms ask for the same marginals in every round. What is counted, kept and summed
-    follows from the domain and the cliques asked for, never from the rows.
+    mechanisms ask for the same marginals in every round. What is answered and kept follows from the
+    domain and the cliques asked for, never from the rows; how it is counted, and so the seconds, may.
 
     >>> table = CodedTable(Domain.from_sizes({"a": 2, "b": 3}), (np.array([0, 1, 1]), np.array([2, 0, 0])))
     >>> CodedSource(table).counts(("a", "b")).tolist()
@@ -60,13 +59,13 @@ class CodedSource:
         if frozenset(axes) in self._kept:
             return _view(*self._kept[frozenset(axes)], axes)
         wider = self._kept.wider(axes)
-        return self._kept.add(axes, self._count(axes) if wider is None else next(marginals(*wider, [axes])))
+        return self._kept.add(axes, self._rows().count(axes) if wider is None else next(marginals(*wider, [axes])))
 
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
         """Counts of many marginals, each as `counts` gives it, in the order asked for.
 
-        Few, wider tables are counted, each in one pass over the rows, and summed down: a good
-        deal less work than clique by clique. At most about `KEPT_CELLS` cells are counted ahead
+        Few, wider tables are counted, each in one pass over the rows or some of them, and summed down: a
+        good deal less work than clique by clique. At most about `KEPT_CELLS` cells are counted ahead
         of delivery.
 
         Raises
@@ -86,28 +85,14 @@ class CodedSource:
     def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Counts of some marginals, kept ones or from the rows."""
         fresh = list({members: axes for axes in wanted if (members := frozenset(axes)) not in self._kept}.values())
-        found: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
-        for table, indices in cover(fresh, self.domain.shape):
-            inner = [fresh[index] for index in indices]
-            for axes, counts in zip(inner, marginals(self._count(table), table, inner), strict=True):
-                found[frozenset(axes)] = axes, self._kept.add(axes, counts)
+        counted = counts_of_all(self._rows(), fresh)
+        found = {frozenset(axes): (axes, self._kept.add(axes, counts)) for axes, counts in counted.items()}
         for axes in wanted:
             yield _view(*(found.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
 
-    def _count(self, axes: Axes) -> NDArray[np.int64]:
-        """Count one table, in one pass over the rows."""
-        columns = [self._table.columns[axis] for axis in axes]
-        shape = tuple(self.domain.shape[axis] for axis in axes)
-        n_rows = len(self._table.columns[0]) if self._table.columns else 0
-        if not columns:
-            return np.array(n_rows, dtype=np.int64)
-        size = prod(shape)
-        step = max(BLOCK_ROWS, size)  # adding up a block costs one pass over the table
-        total = np.bincount(_cells([column[:step] for column in columns], shape), minlength=size)
-        for start in range(step, n_rows, step):
-            block = [column[start : start + step] for column in columns]
-            total += np.bincount(_cells(block, shape), minlength=size)
-        return total.reshape(shape)
+    def _rows(self) -> JointCounter:
+        columns = self._table.columns
+        return JointCounter(dict(enumerate(columns)), self.domain.shape, len(columns[0]) if columns else 0)
 
     def __repr__(self) -> str:
         return "<CodedSource>"
@@ -144,9 +129,9 @@ class _Kept:
         outer, counts = min(found, key=lambda known: known[1].size)
         return counts, outer
 
-    def add(self, axes: Axes, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def add(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Keep counts if there is room; returns them read-only."""
-        owned = np.array(counts, order="C")  # a copy: the wider table they were summed from is let go
+        owned = np.array(counts, dtype=np.int64, order="C")  # a copy: the wider table they were summed from is let go
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
         members = frozenset(axes)
         if owned.size <= self._room_cells and members not in self:
@@ -159,17 +144,6 @@ class _Kept:
 
 def _view(known: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
     return counts.transpose([known.index(axis) for axis in axes])
-
-
-def _cells(columns: list[NDArray[np.integer[Any]]], shape: tuple[int, ...]) -> NDArray[np.integer[Any]]:
-    """Number of the table's cell that each row lies in."""
-    size = prod(shape)
-    narrow = size <= 2**16 and max(shape) < 2**16  # radices fit, too
-    cells: NDArray[np.integer[Any]] = columns[0].astype(np.uint16 if narrow else np.int32 if size < 2**31 else np.int64)
-    for column, levels in zip(columns[1:], shape[1:], strict=True):
-        cells *= levels
-        cells += column
-    return cells
 
 
 def _batches(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[list[Axes]]:

@@ -17,7 +17,7 @@ from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
 from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
 from synthdp.table.records.row_pieces import RowPieces
-from synthdp.table.records.vocabulary import NO_KEY, Vocabulary
+from synthdp.table.records.vocabulary import Vocabulary
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.texts import is_writable
 
@@ -32,11 +32,25 @@ FOREIGN: RawKey = ()
 
 
 class HeldColumn(ABC):
-    """The values of one open column; ``rows`` has a number for each row."""
+    """The values of one open column; ``rows`` has a number for each row.
+
+    Where each value was added once and not for each of its rows, ``weights`` has how many rows it stands for.
+    """
+
+    weights: NDArray[np.int64] | None = None
 
     def __init__(self, column: OpenColumn, rows: RowPieces) -> None:
         self.column = column
         self.rows = rows
+
+    def _counts(self, places: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
+        """How many rows are at each place, where each value has one or, if it is negative, none."""
+        counts = np.zeros(n_places + 1, dtype=np.int64)  # -1 is the last
+        if self.weights is None:
+            counts[:n_places] = np.bincount(places[places >= 0], minlength=n_places)
+        else:
+            np.add.at(counts, places, self.weights)
+        return counts[:n_places]
 
     @abstractmethod
     def add(self, values: pd.Series) -> None:
@@ -85,8 +99,7 @@ class HeldTexts(HeldColumn):
             self._refuse("texts have no order to be counted in; give no starts")
         numbers, keys = self.rows.joined(), self._vocabulary.keys
         missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)  # NO_KEY is the last
-        n_missing = int(np.count_nonzero(missing[numbers]))
-        return np.array([n_missing, len(numbers) - n_missing], dtype=np.int64)
+        return self._counts(1 - missing[numbers], 2)
 
     def frequencies(self, grid: Grid) -> Frequencies:
         """Counts of texts, without white space around them, by code point.
@@ -95,7 +108,7 @@ class HeldTexts(HeldColumn):
         """
         self._check_plain(grid)
         numbers, keys = self.rows.joined(), self._vocabulary.keys
-        occurring = np.bincount(numbers[numbers != NO_KEY], minlength=len(keys)).tolist()
+        occurring = self._counts(numbers, len(keys)).tolist()
         counts: dict[str, int] = {}
         for key, n_rows in zip(keys, occurring, strict=True):
             text = canonical_text(key)
@@ -128,20 +141,22 @@ class _HeldPoints(HeldColumn):
     """A column whose values lie on a grid."""
 
     @abstractmethod
-    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
-        """The points of all values that are not missing, and how many are."""
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The points of all values that are not missing, and which those are."""
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Counts of: missing, below the first start, from each start to the next, at or above the last."""
-        points, n_missing = self._points(grid)
-        cells = np.searchsorted(starts, points, side="right")
-        return np.append(np.int64(n_missing), np.bincount(cells, minlength=len(starts) + 1)).astype(np.int64)
+        points, present = self._points(grid)
+        cells = np.zeros(len(present), dtype=np.intp)
+        cells[present] = 1 + np.searchsorted(starts, points, side="right")
+        return self._counts(cells, len(starts) + 2)
 
     def frequencies(self, grid: Grid) -> Frequencies:
         """Counts of grid points, ascending."""
-        points, _ = self._points(grid)
-        values, counts = np.unique(points, return_counts=True)
-        return values, counts.astype(np.int64)
+        points, present = self._points(grid)
+        places = np.full(len(present), -1)
+        values, places[present] = np.unique(points, return_inverse=True)
+        return values, self._counts(places, len(values))
 
 
 @final
@@ -156,23 +171,23 @@ class HeldNumbers(_HeldPoints):
         assert isinstance(self.column.template, BinnedColumn)
         self.rows.add(self.column.template.read_numbers(values))
 
-    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if grid.of == "steps":
-            points, n_missing = self._points(replace(grid, of="values"))
-            return steps_of(points), n_missing
+            points, known = self._points(replace(grid, of="values"))
+            return steps_of(points), known
         numbers = self.rows.joined()
-        present = numbers[~np.isnan(numbers)]
-        n_missing = len(numbers) - len(present)
+        known = ~np.isnan(numbers)
+        present = numbers[known]
         resolution = self.column.resolution
         if self.column.type == "number":
             if grid.of == "values":
-                return decimal_points(present, grid.decimals), n_missing
-            return (decimals_of if grid.of == "decimals" else exponents_of)(present), n_missing
+                return decimal_points(present, grid.decimals), known
+            return (decimals_of if grid.of == "decimals" else exponents_of)(present), known
         self._check_plain(grid)
         if resolution is None:
-            return integer_points(present), n_missing
+            return integer_points(present), known
         seconds = np.clip(present, -MAX_POINT, MAX_POINT).astype(np.int64)
-        return unit_of(seconds, resolution), n_missing
+        return unit_of(seconds, resolution), known
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column, or a part of a date, gives the values."""
@@ -191,11 +206,11 @@ class HeldLevels(_HeldPoints):
         """Hold the values of a chunk of rows."""
         self.rows.add(self.column.template.encode(values))
 
-    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], int]:
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         self._check_plain(grid)
         codes = self.rows.joined()
-        present = codes[codes != self.column.template.missing_code].astype(np.int64)
-        return present, len(codes) - len(present)
+        known = codes != self.column.template.missing_code
+        return codes[known].astype(np.int64), known
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""

@@ -14,6 +14,7 @@ from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.codec import CodedTable, encode
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.held_columns import Frequencies, HeldColumn, held_column
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_column import OpenColumn
@@ -138,6 +139,10 @@ class HeldTable:
             If the schema is not what the table's own schema closes to.
         """
         return CodedTable(schema.domain, tuple(self._codes(column) for column in schema.columns))
+
+    def counted(self, schema: Schema) -> CodedSource:
+        """Exact counts by the closed schema, for the kernel; raises as `encode`."""
+        return CodedSource(self.encode(schema))
 
     def _codes(self, column: Column) -> NDArray[Any]:
         held = self._open.get(column.source)

@@ -70,7 +70,7 @@ def held_frame(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = No
 
 def _chunks(table: TableFile, progress: Callable[[float], object] | None) -> Iterator[pd.DataFrame]:
     """The chunks of a table, with progress told after each was used, and at the end."""
-    for chunk in table.chunks():
+    for chunk in table.coded_chunks():
         yield chunk
         if progress is not None:
             progress(table.fraction)

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.date_parts import part_name
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.rules.drawing import drawn_values
@@ -23,6 +24,7 @@ def decoded(
     rng: np.random.Generator,
     *,
     text: bool,
+    categories: bool,
     given: Mapping[str, NDArray[np.float64]],
 ) -> pd.DataFrame:
     """Values for the codes of all attributes; see `synthdp.table.records.codec.decode`."""
@@ -41,10 +43,12 @@ def decoded(
             found = points[column.name] if column.name in points else _drawn(column, codes, rng, slice(None))
             of_points = column.texts_at if text else column.values_at
             made: Any = of_points(found, column.is_missing(own))
+        elif categories and isinstance(column, CategoricalColumn) and column.type == "string":
+            made = column.decode_categories(own, rng)
         else:
             made = column.decode_text(own, rng) if text else column.decode(own, rng)
         values[column.name] = pd.Series(made, dtype=object if text else None)
-    return pd.DataFrame(values)
+    return pd.DataFrame(values, copy=False)
 
 
 def _drawn(

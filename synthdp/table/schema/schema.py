@@ -190,6 +190,16 @@ class Schema:
                 return column
         raise SchemaError(f"schema: there is no column {name!r}; it has {listed(self.names)}")
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (column.name, column.field()["type"], column.n_levels, "no" if column.required else "yes")
+            for column in self.table_columns
+        ]
+        table = pd.DataFrame(rows, columns=["column", "type", "levels or bins", "may be missing"])
+        made_up = f", {len(self.generated.names)} generated" if self.generated.names else ""
+        title = f"Schema of {len(self.table_names)} columns{made_up}, {len(self.rules)} rules"
+        return f"<p><strong>{title}</strong></p>\n{table.to_html(index=False, border=0)}"
+
     def reordered(self, names: Iterable[str]) -> Self:
         """This schema with its columns in the order of a table's header.
 

@@ -1,54 +1,23 @@
 """The page of a certificate: whole, escaped, and no number on it promises too much."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.html_pages import Page
 from helpers.stated import ABOUT, DECLARED, KINDS, release_of
 from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.errors import MissingExtraError
-from synthdp.explain.pages import certificate_page as module
 from synthdp.explain.pages.certificate_page import MAX_ROWS, certificate_page
 from synthdp.measurement import LinearMeasurement
 from synthdp.release.stating.about import read_about
+from synthdp.rendering import page as module
 
 SAVED = Path(__file__).parents[2] / "release" / "saving" / "saved"
 INJECTED = "<script>alert(1)</script>'\"&{{ 7 * 7 }}<img src=x onerror=alert(1)>\u202e"
-
-
-class Page(HTMLParser):
-    """Texts and tags; fails on tags that do not close in order."""
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.words, self.rows = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-        if {"td", "th"} & set(self.open):
-            self.rows[-1][-1] += data
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).split())
 
 
 def page_of(certificate):
@@ -157,7 +126,7 @@ def test_without_jinja_it_says_what_to_install(monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name)
 
-    module._template.cache_clear()
+    module._environment.cache_clear()
     monkeypatch.setattr(module, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"synthdp\[publish\]"):
         certificate_page(release_of(mechanism="independent").certificate)

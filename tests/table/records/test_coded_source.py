@@ -3,21 +3,22 @@
 import copy
 import pickle
 from itertools import combinations
-from math import prod
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
+from synthdp.table.counting import dominant as dominant_module
+from synthdp.table.counting import joint as joint_module
+from synthdp.table.counting.covering import TABLE_CELLS
+from synthdp.table.counting.joint import JointCounter
 from synthdp.table.records import coded_source as sources_module
-from synthdp.table.records import covering as covering_module
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.covering import TABLE_CELLS, cover, marginals
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def source(frame):
 
 @pytest.mark.parametrize("block", [7, 2**15])
 def test_counts_equal_a_crosstab(source, frame, block, monkeypatch):
-    monkeypatch.setattr(sources_module, "BLOCK_ROWS", block)
+    monkeypatch.setattr(joint_module, "BLOCK_ROWS", block)
     for width in (1, 2, 3, 4):
         for clique in combinations(("c", "a", "d", "b"), width):
             counts = source.counts(clique)
@@ -50,7 +51,9 @@ def test_counts_equal_a_crosstab(source, frame, block, monkeypatch):
 
 def test_large_marginals_need_64_bits():
     domain = Domain.from_sizes({"a": 3, "b": 2})
-    cells = sources_module._cells([np.array([2**31 - 1], np.uint32), np.array([1], np.uint8)], (2**31, 2))
+    cells = np.zeros(1, np.int64)
+    columns = [np.array([2**31 - 1], np.uint32), np.array([1], np.uint8)]
+    joint_module._number(columns, (2**31, 2), np.zeros(1, np.uint16), cells)
     assert cells.tolist() == [2**32 - 1]
     assert CodedSource(CodedTable(domain, (np.array([2]), np.array([1])))).counts(("b", "a")).tolist()[1] == [0, 0, 1]
 
@@ -107,10 +110,10 @@ def questions(draw):
 def test_counts_of_many_equal_brute_force(question, table_cells, kept_cells, block_rows):
     table, cliques = question
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering_module, "TABLE_CELLS", table_cells)
+        patch.setattr(dominant_module, "TABLE_CELLS", table_cells)
         patch.setattr(sources_module, "TABLE_CELLS", table_cells)
         patch.setattr(sources_module, "KEPT_CELLS", kept_cells)
-        patch.setattr(sources_module, "BLOCK_ROWS", block_rows)
+        patch.setattr(joint_module, "BLOCK_ROWS", block_rows)
         source = CodedSource(table)
         first = cliques[: len(cliques) // 2]
         for asked, answers in (
@@ -139,8 +142,8 @@ def test_cell_numbers_at_the_edge_of_16_bits(sizes):
 def counted(monkeypatch):
     """The tables that sources count, one after the other."""
     passes = []
-    count = CodedSource._count
-    monkeypatch.setattr(CodedSource, "_count", lambda self, axes: (passes.append(axes), count(self, axes))[1])
+    count = JointCounter.count
+    monkeypatch.setattr(JointCounter, "count", lambda self, axes: (passes.append(axes), count(self, axes))[1])
     return passes
 
 
@@ -213,36 +216,6 @@ def test_a_wrong_clique_is_refused_before_anything_is_counted(source, counted):
     with pytest.raises(ParameterError, match="repeat"):
         source.counts_of([("a",), ("b", "b")])
     assert counted == []
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.sampled_from([1, 2, 17, 300, 2**17]), min_size=1, max_size=7).flatmap(
-        lambda sizes: st.tuples(
-            st.just(tuple(sizes)),
-            st.lists(st.lists(st.integers(0, len(sizes) - 1), unique=True, max_size=5).map(tuple), max_size=15),
-        )
-    )
-)
-def test_a_cover_holds_each_marginal_once(problem):
-    shape, wanted = problem
-    served = []
-    for axes, indices in cover(wanted, shape):
-        served += indices
-        assert len(set(axes)) == len(axes)
-        assert all(set(wanted[index]) <= set(axes) for index in indices)
-        assert [shape[axis] for axis in axes] == sorted(shape[axis] for axis in axes)
-        alone = len(indices) == 1 and set(wanted[indices[0]]) == set(axes)
-        assert alone or prod(shape[axis] for axis in axes) <= TABLE_CELLS
-    assert sorted(served) == list(range(len(wanted)))
-
-
-def test_marginals_of_a_table_sum_the_other_axes():
-    table = np.random.default_rng(0).integers(0, 9, (2, 3, 4))
-    got = marginals(table, (7, 1, 5), [(5, 7), (1,), (), (7, 1, 5), (7,)])
-    expected = [table.sum(1).T, table.sum((0, 2)), table.sum(), table, table.sum((1, 2))]
-    for ours, theirs in zip(got, expected, strict=True):
-        assert np.array_equal(ours, theirs)
 
 
 # --- nothing else ---------------------------------------------------------------------------------

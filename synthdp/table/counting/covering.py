@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 TABLE_CELLS = 2**16
-"""Most cells of a table that covers several marginals: its cell numbers fit into 16 bits, itself into cache.
-
-A constant, and nothing that follows from the rows: which tables are counted is public.
-"""
+"""Most cells of a table that covers several marginals, where rows are few: it stays in the processor's cache."""
 
 _ONE = 2**32  # above every sum of positions of attributes
 
@@ -19,11 +16,13 @@ Axes: TypeAlias = tuple[int, ...]
 """Positions of attributes in the domain, in the order of an array's axes."""
 
 
-def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, list[int]]]:
+def cover(
+    wanted: Sequence[Axes], shape: Sequence[int], table_cells: int = TABLE_CELLS
+) -> Iterator[tuple[Axes, list[int]]]:
     """Plan which tables to count: each marginal wanted lies within one of them.
 
     Greedy: a table starts as the largest marginal that is not covered yet, and takes in the
-    attribute that completes most others, while it has at most `TABLE_CELLS` cells. A step costs
+    attribute that completes most others, while it has at most ``table_cells`` cells. A step costs
     as much as the uncovered marginals that have the attribute. Larger marginals stand alone.
 
     Parameters
@@ -32,6 +31,8 @@ def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, 
         Marginals, each attribute once.
     shape
         Numbers of levels of all attributes of the domain.
+    table_cells
+        Most cells of a table that covers several marginals.
 
     Yields
     ------
@@ -42,18 +43,20 @@ def cover(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[tuple[Axes, 
     [((3,), [3]), ((2, 1, 0), [0, 1, 2])]
     """
     sizes = [prod(shape[axis] for axis in axes) for axes in wanted]
-    small = [index for index, size in enumerate(sizes) if size <= TABLE_CELLS]
+    small = [index for index, size in enumerate(sizes) if size <= table_cells]
     for index, size in enumerate(sizes):
-        if size > TABLE_CELLS:
+        if size > table_cells:
             yield _by_levels(wanted[index], shape), [index]
-    uncovered = _Uncovered([wanted[index] for index in small], shape)
+    uncovered = _Uncovered([wanted[index] for index in small], shape, table_cells)
     for start in sorted(range(len(small)), key=lambda start: (-len(wanted[small[start]]), -sizes[small[start]])):
         if not uncovered.covered[start]:
             axes, members = uncovered.grow(start, wanted[small[start]])
             yield _by_levels(axes, shape), [small[member] for member in members]
 
 
-def marginals(counts: NDArray[np.int64], axes: Axes, wanted: Iterable[Axes]) -> Iterator[NDArray[np.int64]]:
+def marginals(
+    counts: NDArray[np.integer[Any]], axes: Axes, wanted: Iterable[Axes]
+) -> Iterator[NDArray[np.integer[Any]]]:
     """Sum a table down to marginals that lie within it; what several need is summed once.
 
     Parameters
@@ -67,7 +70,7 @@ def marginals(counts: NDArray[np.int64], axes: Axes, wanted: Iterable[Axes]) -> 
 
     Yields
     ------
-    A view of each marginal, axes in the order wanted; two of them may share memory.
+    A view of each marginal, axes in the order wanted, of the table's type; two of them may share memory.
     """
     known = {axes: counts}
     for names in wanted:
@@ -76,7 +79,7 @@ def marginals(counts: NDArray[np.int64], axes: Axes, wanted: Iterable[Axes]) -> 
         for axis in [axis for axis in reversed(axes) if axis not in names]:
             rest = tuple(other for other in current if other != axis)
             if rest not in known:
-                known[rest] = known[current].sum(axis=current.index(axis), dtype=np.int64)
+                known[rest] = known[current].sum(axis=current.index(axis), dtype=counts.dtype)
             current = rest
         yield known[current].transpose([current.index(axis) for axis in names])
 
@@ -84,7 +87,8 @@ def marginals(counts: NDArray[np.int64], axes: Axes, wanted: Iterable[Axes]) -> 
 class _Uncovered:
     """The marginals that no table covers yet, listed by attribute."""
 
-    def __init__(self, wanted: Sequence[Axes], shape: Sequence[int]) -> None:
+    def __init__(self, wanted: Sequence[Axes], shape: Sequence[int], table_cells: int) -> None:
+        self._table_cells = table_cells
         self.covered = np.zeros(len(wanted), dtype=np.bool_)
         self._levels = np.array(shape, dtype=np.float64)
         members = np.array([axis for axes in wanted for axis in axes], dtype=np.int64)
@@ -110,7 +114,7 @@ class _Uncovered:
                 n_cells *= self._levels[axis]
             table += adding
             gains[table] = 0
-            gains[self._levels * n_cells > TABLE_CELLS] = 0
+            gains[self._levels * n_cells > self._table_cells] = 0
             best = int(np.argmax(gains))
             adding = [best] if gains[best] else []
         return table, self._finish(start, table)

@@ -1,0 +1,58 @@
+"""Make the pictures of README and docs from the made-up census: `python docs/pictures.py`. They differ by the noise.
+
+The census is invented, so that comparing it with its synthetic copy in public harms nobody.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+import synthdp
+from synthdp.evaluation.pages.columns import pictures
+from synthdp.evaluation.pages.view import View
+from synthdp.rendering.section import Picture
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "data"
+SHOWN = ("age", "hours", "income", "marital", "education", "status")
+WIDTH, HEIGHT, GAP = 330.0, 190.0, 24.0
+
+
+def compared() -> list[Picture]:
+    """Some columns of the census and of a synthetic one at epsilon 1."""
+    people = pd.read_csv(DATA / "census.csv", dtype=str, keep_default_na=False)
+    synthesis = synthdp.synthesize(people, DATA / "census.schema.json", epsilon=1, delta=1e-9)
+    found = synthdp.evaluate(people, synthesis.sample(text=True), synthesis.schema, targets=[])
+    view = View({"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables)
+    by_name = {picture.title: picture for picture in pictures(view)}
+    return [by_name[name] for name in SHOWN]
+
+
+def sheet(shown: Sequence[Picture]) -> str:
+    """Pictures in three columns on a sheet of its own, with what is drawn how."""
+    parts = []
+    for place, picture in enumerate(shown):
+        x, y = GAP + place % 3 * (WIDTH + GAP), 50 + place // 3 * HEIGHT
+        box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture.svg)
+        assert box is not None
+        height = WIDTH * float(box[2]) / float(box[1])
+        parts.append(f'<text x="{x}" y="{y}" font-weight="bold">{picture.title}</text>')
+        parts.append(
+            picture.svg.replace("<svg ", f'<svg x="{x}" y="{y + 8}" width="{WIDTH}" height="{height:.1f}" ', 1)
+        )
+    width, height = 3 * (WIDTH + GAP) + GAP, 60 + -(-len(shown) // 3) * HEIGHT
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="13" fill="#333">\n'
+        f'<rect width="100%" height="100%" fill="#fff"/>\n'
+        f'<rect x="{GAP}" y="12" width="26" height="12" fill="#b8b8b8"/>'
+        f'<text x="{GAP + 34}" y="22">census.csv, made up</text>'
+        f'<path d="M230 18h26" stroke="#0072B2" stroke-width="2"/><circle cx="243" cy="18" r="4" fill="#0072B2"/>'
+        f'<text x="264" y="22">synthetic, (1, 1e-9)-differentially private</text>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "pictures" / "columns.svg").write_text(sheet(compared()), encoding="utf-8")

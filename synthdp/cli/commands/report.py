@@ -1,0 +1,122 @@
+"""``synthdp report``: pages on synthetic tables beside the real one, which are not private, and on releases."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from synthdp.cli.announcing import print_text
+from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct
+from synthdp.errors import DataFileError, ParameterError
+from synthdp.evaluation.evaluate import evaluate
+from synthdp.evaluation.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.evaluation.observed_schema import evaluation_schema
+from synthdp.explain.pages.release_page import release_page
+from synthdp.release.loading import load
+from synthdp.rendering.figures import import_matplotlib
+from synthdp.rendering.page import import_jinja
+from synthdp.reporting import logged
+from synthdp.table.files.formats import STANDARD_STREAM
+from synthdp.table.files.json_files import json_text
+from synthdp.table.files.writing import check_writable
+from synthdp.table.schema.schema import Schema
+
+ALL = "all"
+
+
+def report_command(options: argparse.Namespace) -> None:
+    """``synthdp report``: with ``--public`` it opens nothing but the saved model."""
+    if options.public is not None:
+        _public(options)
+    else:
+        _compared(options)
+
+
+def _public(options: argparse.Namespace) -> None:
+    """The page of a release."""
+    asked = {"a table": options.tables, "--schema": options.schema, "--target": options.target, "--by": options.by}
+    asked |= {"--queries": options.queries, "--json": options.json, "--seed": options.seed}
+    if needless := [name for name, value in asked.items() if value]:
+        raise ParameterError(f"--public opens no table, so {needless[0]} says nothing; leave it out")
+    if options.output is None:
+        raise ParameterError("--output is missing; name the page, such as page.html")
+    _check_output(options, inputs=(options.public,))
+    given_dialect(options)
+    synthesis = load(options.public)
+    try:
+        release_page(synthesis, options.output, force=options.force)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise DataFileError(f"{options.public!r}: its certificate was changed, or is too old for a page") from None
+    sys.stderr.write(f"{options.output}: made from the release alone; no real table was read\n")
+
+
+def _compared(options: argparse.Namespace) -> None:
+    """The page of an evaluation, which says first that it is not private."""
+    if len(options.tables) < 2:
+        raise ParameterError("TABLE: name the real table, then one or more synthetic ones; or --public and a model")
+    if STANDARD_STREAM in options.tables:
+        raise ParameterError(f"TABLE is {STANDARD_STREAM!r}; tables are read more than once, name files")
+    if options.output is None and not options.json:
+        raise ParameterError("--output is missing; name the page, such as report.html, or say --json")
+    if options.output is not None:
+        _check_output(options, inputs=_inputs(options))
+        import_matplotlib()  # what is not installed is told before the tables are read
+        import_jinja()
+    schema = _schema(options)
+    real, *synthetic = options.tables
+    beside = [Path(f"{table}{CERTIFICATE_ENDING}") for table in synthetic]
+    sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+        found = evaluate(
+            real,
+            synthetic,
+            schema,
+            names=_names(synthetic),
+            targets=ALL if options.target and ALL in options.target else options.target,
+            by=options.by,
+            queries=options.queries,
+            certificate=[path if path.exists() else None for path in beside],
+            seed=options.seed,
+            report=logged(status),
+        )
+        status("drawing", 0, 1)
+        if options.output is not None:
+            found.to_html(options.output, force=options.force)
+    _tell(found, options)
+
+
+def _tell(found: Evaluation, options: argparse.Namespace) -> None:
+    print_text(json_text(found.to_dict()) if options.json else f"{found.summary_text}\n")
+    if options.output is not None:
+        sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real table may be\n")
+
+
+def _names(synthetic: list[str]) -> list[str]:
+    """What the page calls the tables: names of files, with their folders where these differ only."""
+    stems = [Path(table).name for table in synthetic]
+    return stems if len(set(stems)) == len(stems) else synthetic
+
+
+def _inputs(options: argparse.Namespace) -> tuple[str, ...]:
+    return (*options.tables, *(path for path in (options.schema, options.queries) if path is not None))
+
+
+def _check_output(options: argparse.Namespace, *, inputs: tuple[str, ...]) -> None:
+    if options.output == STANDARD_STREAM or Path(options.output).suffix.lower() not in (".html", ".htm"):
+        raise ParameterError(f"--output is {options.output!r}; name a page that ends in .html")
+    check_distinct([options.output], inputs=inputs)
+    check_writable(options.output, force=options.force)
+
+
+def _schema(options: argparse.Namespace) -> Schema | None:
+    """What the tables are read by, in the dialect that was given; None if it is to be read off the real table."""
+    dialect = given_dialect(options, *options.tables)
+    if options.schema is None:
+        if dialect is not None:
+            raise ParameterError("--dialect and its like are for tables read by a schema; give one with --schema")
+        return None
+    schema, _ = evaluation_schema(options.schema, None)
+    return schema if dialect is None else schema.in_dialect(dialect)

@@ -1,0 +1,1 @@
+"""NOT PRIVATE. The page of an evaluation."""

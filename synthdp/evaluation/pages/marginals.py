@@ -1,0 +1,180 @@
+"""Marginals: how large their errors are, what they stand between, and the worst ones cell by cell."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from synthdp.cliques import Clique
+from synthdp.evaluation.metrics.columns import level_texts
+from synthdp.evaluation.pages.view import View, worst_first
+from synthdp.rendering.charts import Curve, Words, curves, histograms, key_of
+from synthdp.rendering.figures import start_of
+from synthdp.rendering.listing import Listing
+from synthdp.rendering.maps import heat_map
+from synthdp.rendering.section import Picture, Section
+
+MAX_POINTS = 150
+"""Marginals of a size that are drawn as points: the worst third of them, and others evenly."""
+
+N_LISTED, N_PAIRS, MAX_LEVELS, MAX_TABLES = 60, 4, 40, 4
+"""Marginals of a size in the table; worst pairs, and most levels of each, that are drawn; tables with own pictures."""
+
+NAMES = {
+    "k": "columns",
+    "columns": "marginal",
+    "tvd": "TVD",
+    "sampling": "sampling",
+    "noise": "noise",
+    "measured": "measured",
+}
+WAYS = [key_of(k - 1, f"{k}-way marginals", "both") for k in (1, 2, 3)]
+
+
+def curve_section(view: View) -> Section | None:
+    """Errors against epsilon, where the certificates of several tables say it."""
+    epsilons = view.facts.get("epsilon", {})
+    names = sorted((name for name in view.names if name in epsilons), key=lambda name: float(epsilons[name]))
+    if len({epsilons[name] for name in names}) < 2:
+        return None
+    means = view.sections["marginals"].groupby(["k", "table"])[["tvd", "sampling"]].mean()
+    x = [float(epsilons[name]) for name in names]
+    lines, rows = [], []
+    for place, k in enumerate(means.index.get_level_values("k").unique()):
+        y = means.loc[k].loc[names]
+        lines.append(Curve(x=x, y=y["sampling"], place=-1))
+        lines.append(Curve(x=x, y=y["tvd"], place=place, is_marked=True))
+        rows += [(int(k), name, each, *y.loc[name]) for name, each in zip(names, x, strict=True)]
+    frame = pd.DataFrame(rows, columns=["k", "table", "epsilon", "tvd", "sampling"])
+    shown = {"k": "columns", "table": "table", "epsilon": "epsilon", "tvd": "mean TVD", "sampling": "sampling"}
+    words = Words(
+        "Error by epsilon", f"Mean total variation distance at epsilon {', '.join(f'{each:g}' for each in x)}."
+    )
+    svg = curves(words, lines, labels=("epsilon", "mean TVD"), logarithmic="x")
+    picture = Picture(svg=svg, title=words.title, numbers=Listing.of(frame, shown, "Mean errors by epsilon."))
+    return Section(
+        name="epsilon",
+        title="Epsilon and utility",
+        words=["What privacy costs: less epsilon is safer, and has larger errors. Each point is one table, made once."],
+        keys=[*WAYS, key_of(-1, "sampling")],
+        pictures=[picture],
+    )
+
+
+def marginal_section(view: View) -> Section:
+    """Errors of all marginals: how they are spread, and their references."""
+    words = [
+        "How often the values of one, two or three columns occur together. In the second picture a point is a "
+        "marginal: on the dashed line its error is what sampling would cause, above it is more. In the third, of "
+        "marginals that were measured, it is what the noise would cause; below it the engine made use of other "
+        "measurements.",
+        *view.notes("marginals"),
+        *view.notes("noise"),
+    ]
+    pictures = [picture for name in view.names[:MAX_TABLES] for picture in _error_pictures(view, name)]
+    frame = view.sections["marginals"]
+    worst = frame.groupby(["table", "k"], sort=False).head(N_LISTED)
+    whose = {"table": "table"} if len(view.names) > 1 else {}
+    caption = f"The worst {N_LISTED} marginals of each size; Evaluation.marginals has all {len(frame):,}."
+    listing = Listing.of(worst, whose | NAMES, caption, most=1000)
+    return Section(name="marginals", title="Marginals", words=words, keys=WAYS, pictures=pictures, listings=[listing])
+
+
+def _error_pictures(view: View, name: str) -> Iterator[Picture]:
+    frame = view.of("marginals", name)
+    by_size = [frame[frame["k"] == k] for k in (1, 2, 3)]
+    about = f" of {name}" if len(view.names) > 1 else ""
+    means = ", ".join(f"{part['tvd'].mean():.3g} of {k} columns" for k, part in enumerate(by_size, 1) if len(part))
+    words = Words(f"Spread of errors{about}", f"Total variation distances of marginals; on average {means}.")
+    svg = histograms(
+        words, [part["tvd"] for part in by_size], [part["sampling"].mean() for part in by_size], label="TVD"
+    )
+    yield Picture(svg=svg, title=words.title, note="thick marks: what sampling causes on average")
+    for reference in ("sampling", "noise"):
+        shown = [_points(part[(part[reference] > 0) & (part["tvd"] > 0)]) for part in by_size]
+        if not sum(map(len, shown)):
+            continue
+        n_above, n_known = int((frame["tvd"] > frame[reference]).sum()), int(frame[reference].notna().sum())
+        said = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
+        words = Words(f"Error against {reference}{about}", said)
+        numbers = pd.concat(shown)[["tvd", reference]].to_numpy()
+        ends = [float(numbers.min()), float(numbers.max())]
+        lines = [Curve(x=ends, y=ends, place=-1)]
+        lines += [Curve(x=part[reference], y=part["tvd"], place=place, is_line=False, is_marked=True)
+                  for place, part in enumerate(shown) if len(part)]  # fmt: skip
+        svg = curves(words, lines, labels=(f"TVD that {reference} causes", "TVD"), logarithmic="xy")
+        yield Picture(svg=svg, title=words.title, note=said)
+
+
+def _points(part: pd.DataFrame) -> pd.DataFrame:
+    """The worst of some marginals, which come first, and others evenly."""
+    if len(part) <= MAX_POINTS:
+        return part
+    n_worst = MAX_POINTS // 3
+    others = np.linspace(n_worst, len(part) - 1, MAX_POINTS - n_worst).round().astype(int)
+    return part.iloc[np.r_[np.arange(n_worst), np.unique(others)]]
+
+
+def pair_section(view: View) -> Section | None:
+    """The worst pairs of columns, cell by cell."""
+    pairs = view.sections["marginals"][view.sections["marginals"]["k"] == 2]
+    if pairs.empty:
+        return None
+    pictures = []
+    for clique in worst_first(pairs, ["columns"], "tvd")["columns"].head(N_PAIRS):
+        own = pairs[pairs["columns"] == clique].sort_values("tvd", ascending=False, kind="stable").iloc[0]
+        pictures += list(_pair_pictures(view, clique, own["table"], own["tvd"]))
+    words = ["Shares of the cells of the pairs with the largest errors, in the table that is worst at them."]
+    return Section(name="pairs", title="Worst pairs", words=words, pictures=pictures)
+
+
+def _pair_pictures(view: View, clique: Clique, name: str, tvd: float) -> Iterator[Picture]:
+    tables = {"real": view.tables[""], name: view.tables[name]}
+    real, synthetic = (table.counts(clique) / table.n_rows for table in tables.values())
+    kept = [_frequent(real + synthetic, axis) for axis in (0, 1)]
+    schema = view.tables[""].schema
+    texts = [level_texts(schema[column]) for column in clique]
+    labels = [[start_of(text[code]) for code in codes] for text, codes in zip(texts, kept, strict=True)]
+    shown = [table[np.ix_(*kept)] for table in (real, synthetic)]
+    most = max(float(table.max()) for table in shown)
+    gap = shown[1] - shown[0]
+    largest = float(np.abs(gap).max()) or 1.0
+    title = f"{clique[0]} x {clique[1]}"
+    cells = _cells(clique, labels, shown)
+    for what, table, limits in (
+        ("real", shown[0], (0.0, most)),
+        (name, shown[1], (0.0, most)),
+        ("difference", gap, (-largest, largest)),
+    ):
+        words = Words(
+            f"{title}: {what}", f"Rows are {clique[0]}, columns {clique[1]}; total variation distance {tvd:.3g}."
+        )
+        svg = heat_map(words, table, (labels[0], labels[1]), limits=limits)
+        is_last = what == "difference"
+        note = f"{name} less real; TVD {tvd:.3g}" if is_last else ""
+        yield Picture(svg=svg, title=words.title, note=note, numbers=cells if is_last else None)
+
+
+def _frequent(shares: np.ndarray, axis: int) -> np.ndarray:
+    """The most frequent levels of a pair's column, in their order."""
+    own = shares.sum(axis=1 - axis)
+    order = np.argsort(-own, kind="stable")[:MAX_LEVELS]
+    return np.sort(order[own[order] > 0])
+
+
+def _cells(clique: Clique, labels: Sequence[Sequence[str]], shown: list[np.ndarray]) -> Listing:
+    """The cells in which two tables differ most."""
+    gap = (shown[1] - shown[0]).ravel()
+    order = np.argsort(-np.abs(gap), kind="stable")[:20]
+    rows, columns = np.unravel_index(order, shown[0].shape)
+    frame = pd.DataFrame(
+        {
+            "one": [labels[0][place] for place in rows],
+            "other": [labels[1][place] for place in columns],
+            "real": shown[0].ravel()[order],
+            "synthetic": shown[1].ravel()[order],
+            "difference": gap[order],
+        }
+    )
+    names = {"one": clique[0], "other": clique[1], "real": "real", "synthetic": "synthetic", "difference": "difference"}
+    return Listing.of(frame, names, "The 20 cells that differ most.")

@@ -1,0 +1,65 @@
+"""Asking an engine: what goes wrong there is told by its kind alone, for the text of an error may quote a value."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from synthdp.errors import SourceError
+
+Answer = TypeVar("Answer")
+
+LOOK = "look at the table in the engine itself"
+
+_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j")
+"""Where PySpark writes the texts of errors, on top of raising them."""
+
+
+def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK) -> Answer:
+    """The answer to a question, asked once.
+
+    Parameters
+    ----------
+    engine
+        Name of the engine.
+    what
+        What is asked, in words that are public.
+    question
+        Asks it.
+    way_out
+        What to do if it fails.
+
+    Raises
+    ------
+    SourceError
+        If it fails. It names the type of the engine's error, and holds neither its text nor itself.
+
+    >>> asked("duckdb", "counting rows", lambda: 3)
+    3
+    """
+    try:
+        with _silence():
+            return question()
+    except (KeyboardInterrupt, SystemExit, MemoryError, SourceError):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        kind = type(error).__name__
+    # outside of the block above, so that the engine's error is not kept as the context of ours
+    raise SourceError(f"{engine}: {what} failed ({kind}); its message is not shown, since it may quote rows; {way_out}")
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep what an engine says of its errors out of the logs of this process."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(_nothing)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(_nothing)
+
+
+def _nothing(record: logging.LogRecord) -> bool:  # noqa: ARG001
+    return False

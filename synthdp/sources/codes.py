@@ -1,0 +1,284 @@
+"""Codes in an engine's own terms: for each column of a schema an expression that gives each row its code.
+
+The rules are those of `synthdp.table.columns.column`: a value gets the code that it would get in a file. The codec
+itself says which (`Column.encode` of the *public* values: levels, edges, missing values), and the engine compares
+values with these. No text is cast in an engine: that fails at one bad value, and the error quotes it. So a
+column whose type in the engine does not say what the schema wants of it is refused, by its type alone.
+
+What an expression gives a row depends on that row only: comparisons with public values, arithmetic on what was
+clipped before, casts of numbers to wider ones, no lookup in a table of other values.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NoReturn, TypeAlias
+from unicodedata import normalize
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from synthdp.errors import SchemaError
+from synthdp.sources.comparisons import counted, is_value, searched, tried
+from synthdp.sources.engine_frame import EngineColumn
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.boolean import BooleanColumn
+from synthdp.table.columns.categorical import CategoricalColumn
+from synthdp.table.columns.column import Column
+from synthdp.table.columns.date_parts import PartColumn
+from synthdp.table.columns.dates import DateColumn
+from synthdp.table.columns.numeric import IntegerColumn
+from synthdp.table.columns.reading import plain_text, to_float
+from synthdp.table.frames.plain import plain_column
+
+MAX_CASES = 4096
+"""Most public values that a column is compared with: engines take no expressions of any size."""
+
+_NARROW = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
+"""Types of whole numbers that all fit into 64 bits with a sign."""
+
+Codes: TypeAlias = Mapping[Any, int]
+"""Codes of public values."""
+
+_LARGEST = 2**63 - 1
+
+
+def code_of(column: Column, held: EngineColumn) -> nw.Expr:
+    """The code of each row of a column in an engine, in 64 bits.
+
+    Raises
+    ------
+    SchemaError
+        If the column's type in the engine does not say what the schema wants, or there are more than `MAX_CASES`
+        levels or edges. It names types, never a value.
+    """
+    way = _WAYS.get((_kind(column), held.family))
+    if way is None:
+        _refuse(column, held, "which is not read as that, value by value, in an engine")
+    code = way(column, held)
+    return nw.when(held.is_missing).then(nw.lit(int(column.missing_code))).otherwise(code).cast(nw.Int64)
+
+
+def _kind(column: Column) -> str:
+    if isinstance(column, CategoricalColumn):
+        return "texts" if column.type == "string" else "levels"
+    kinds: dict[type, str] = {PartColumn: "part", DateColumn: "date", BooleanColumn: "boolean", BinnedColumn: "number"}
+    return next(kind for known, kind in kinds.items() if isinstance(column, known))
+
+
+def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
+    way_out = "give a view that casts it (such as by TRY_CAST), or read the table as a file"
+    raise SchemaError(
+        f"column {column.source!r}: the schema says {column.field()['type']!r}, and the engine {held.dtype}, "
+        f"{problem}; {way_out}"
+    )
+
+
+def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
+    assert isinstance(column, BinnedColumn)
+    edges = column.inner_edges.tolist()
+    if isinstance(column, IntegerColumn) and held.dtype in _NARROW and _are_successive(edges):
+        whole = held.values.cast(nw.Int64)
+        first, last = int(edges[0]) - 1, int(edges[-1])
+        clipped = nw.when(whole < first).then(nw.lit(first)).when(whole > last).then(nw.lit(last)).otherwise(whole)
+        code = clipped - first
+    else:
+        _check_cases(column, held, len(edges))
+        code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
+    for number in column.missing_numbers.tolist():
+        same = _first_at(number, column, held)
+        if _read(same, column, held) == number:
+            code = nw.when(is_value(_number(held), same)).then(nw.lit(int(column.missing_code))).otherwise(code)
+    return code
+
+
+def _are_successive(edges: Sequence[float]) -> bool:
+    return len(edges) > 0 and edges == list(range(int(edges[0]), int(edges[0]) + len(edges)))
+
+
+def _number(held: EngineColumn) -> nw.Expr:
+    return held.values.cast(nw.Float64)
+
+
+def _first_at(number: float, column: Column, held: EngineColumn) -> float:
+    """The first value of the column's type that is read as a number or as more."""
+    if held.dtype != nw.Float32:
+        return number
+    with np.errstate(over="ignore"):
+        near = np.float32(number)
+    below, above = (np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))
+    return next(each for each in map(float, (below, near, above)) if _read(each, column, held) >= number)
+
+
+def _read(number: float, column: Column, held: EngineColumn) -> float:
+    """What the codec reads a value of the column's type as: the float32 next to 80.7 as 80.7."""
+    if held.dtype != nw.Float32:
+        return number
+    return float(plain_column(pd.Series([number], dtype=np.float32), column.field()["type"]).iloc[0])
+
+
+def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
+    assert isinstance(column, DateColumn)
+    edges = [moment for edge in column.inner_edges.tolist() if (moment := _moment(int(edge), held)) is not None]
+    _check_cases(column, held, len(edges))
+    code = counted([_from(edge, held) for edge in edges])
+    return _less_missing(code, column, column, held)
+
+
+def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: EngineColumn) -> nw.Expr:
+    """A code of moments, but for those that are among the missing values."""
+    for seconds in map(int, dates.missing_numbers.tolist()):
+        first, after = _moment(seconds, held), _moment(seconds + 1, held)
+        if first is not None and first != after:
+            same = _from(first, held) if after is None else _from(first, held) & ~_from(after, held)
+            code = nw.when(same).then(nw.lit(int(column.missing_code))).otherwise(code)
+    return code
+
+
+def _moment(seconds: int, held: EngineColumn) -> date | None:
+    """The first value of a column's type at or after some seconds since 1970; None if Python has none."""
+    try:
+        if held.family == "date":
+            return date(1970, 1, 1) + timedelta(days=-(-seconds // 86_400))
+        return datetime(1970, 1, 1, tzinfo=UTC if held.has_zone else None) + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def _from(moment: date, held: EngineColumn) -> nw.Expr:
+    """Whether each value is a moment or later."""
+    bound: Any = moment
+    if held.engine.name.startswith("PYSPARK") and held.family == "datetime" and not held.has_zone:
+        bound = nw.lit(str(moment)).cast(nw.Datetime("us"))  # else it were one in the session's zone
+    later: nw.Expr = held.values >= bound
+    return later
+
+
+def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
+    assert isinstance(column, PartColumn)
+    if not held.is_utc:
+        _refuse(column, held, "whose days and hours are those of a session's time zone and not of UTC")
+    low, high = (np.datetime64(bound, "s").astype(np.int64) for bound in (column.date.minimum, column.date.maximum))
+    of_low, of_high = column.codes_of_numbers(np.array([low, high], dtype=np.float64)).tolist()
+    values = held.values
+    code = {
+        "weekday": lambda: (values.dt.weekday() + 6) % 7,  # Sunday is 7, or 0 with PySpark
+        "month": lambda: values.dt.month() - 1,
+        "hour": lambda: nw.lit(0) if held.family == "date" else values.dt.hour(),
+    }[column.part]()
+    for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
+        if (moment := _moment(bound, held)) is not None:
+            code = (
+                nw.when(_from(moment, held) if after else ~_from(moment, held)).then(nw.lit(of_bound)).otherwise(code)
+            )
+    return _less_missing(code, column, column.date, held)
+
+
+def _of_truth(column: Column, held: EngineColumn) -> nw.Expr:
+    of_false, of_true = _codes(column, [False, True]).values()
+    return nw.when(held.values).then(nw.lit(of_true)).otherwise(nw.lit(of_false))
+
+
+def _of_text(column: Column, held: EngineColumn) -> nw.Expr:
+    if isinstance(column, BooleanColumn) and (column.true_values is None or column.false_values is None):
+        problem = "of which an engine does not know all words for true and false: declare trueValues and falseValues"
+        raise SchemaError(f"column {column.name!r}: in the engine it is {held.dtype}, {problem}")
+    words = [str(word) for word in _words(column)]
+    codes = _codes(column, [normalize(form, plain_text(word)) for word in words for form in ("NFC", "NFD")])
+    for word, code in _codes(column, words).items():
+        if codes[plain_text(word)] != code:
+            problem = f"{word!r} and another of its values differ in white space or in how accents are encoded only"
+            raise SchemaError(f"column {column.name!r}: {problem}, which an engine does not tell apart; remove one")
+    return _lookup(column, held, held.values, codes)
+
+
+def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
+    assert isinstance(column, CategoricalColumn)
+    numbers = [column.notation.number(word) for word in _words(column)]
+    known = [number for number in numbers if not math.isnan(number)]
+    found = {
+        _first_at(number, column, held): code
+        for number, code in _codes(column, known).items()
+        if _read(_first_at(number, column, held), column, held) == number
+    }
+    return _lookup(column, held, _number(held), found)
+
+
+def _of_whole_number(column: Column, held: EngineColumn) -> nw.Expr:
+    """Whole numbers where the schema has words, "1" among them."""
+    numbers = [whole for word in _words(column) for whole in _whole_numbers(str(word)) if abs(whole) <= _LARGEST]
+    return _lookup(column, held, held.values, _codes(column, numbers))
+
+
+def _whole_numbers(word: str) -> Iterable[int]:
+    number = to_float(word)
+    if number.is_integer():
+        yield int(number)
+    try:
+        yield int(word)
+    except ValueError:
+        return
+
+
+def _of_fraction(column: Column, held: EngineColumn) -> nw.Expr:
+    """Floats where the schema has words, "1.5" among them."""
+    if held.dtype.is_decimal():
+        _refuse(column, held, "whose values have no one text")
+    numbers = [number for word in _words(column) if not math.isnan(number := to_float(word))]
+    return _lookup(column, held, _number(held), _codes(column, numbers))
+
+
+def _words(column: Column) -> Sequence[str | float]:
+    """All public values that are no bounds."""
+    if isinstance(column, BooleanColumn):
+        return ["0", "1", *(column.true_values or ()), *(column.false_values or ()), *column.missing_values]
+    assert isinstance(column, CategoricalColumn)
+    merged = () if column.merged is None else column.merged.levels
+    other = () if column.other is None else (column.other,)
+    return [*column.levels, *merged, *other, *column.missing_values]
+
+
+def _codes(column: Column, values: Sequence[Any]) -> Codes:
+    """What the codec makes of some public values."""
+    return dict(zip(values, column.encode(pd.Series(values, dtype=object)).tolist(), strict=True))
+
+
+def _lookup(column: Column, held: EngineColumn, values: nw.Expr, codes: Codes) -> nw.Expr:
+    """The code of each value that is among some public ones, else that of an unknown one."""
+    _check_cases(column, held, len(codes))
+    unknown = nw.lit(int(column.unknown_code if isinstance(column, CategoricalColumn) else column.missing_code))
+    if held.family != "text" or held.engine is nw.Implementation.DUCKDB:  # texts are in the order of their bytes there
+        return searched(values, sorted(codes.items(), key=lambda pair: pair[0]), unknown)
+    return tried(values, sorted(codes.items(), key=lambda pair: pair[1]), unknown)
+
+
+def _check_cases(column: Column, held: EngineColumn, n_cases: int) -> None:
+    if n_cases > MAX_CASES:
+        problem = f"and {n_cases} levels or edges are more than the {MAX_CASES} that an engine is asked to compare with"
+        raise SchemaError(f"column {column.name!r}: it is {held.dtype}, {problem}; declare fewer, or merge levels")
+
+
+_Way: TypeAlias = Callable[[Column, EngineColumn], nw.Expr]
+
+_WAYS: dict[tuple[str, str], _Way] = {
+    ("number", "integer"): _of_number,
+    ("number", "float"): _of_number,
+    ("number", "boolean"): _of_truth,
+    ("date", "date"): _of_date,
+    ("date", "datetime"): _of_date,
+    ("part", "date"): _of_part,
+    ("part", "datetime"): _of_part,
+    ("boolean", "boolean"): _of_truth,
+    ("boolean", "integer"): _of_whole_number,
+    ("boolean", "float"): _of_fraction,
+    ("boolean", "text"): _of_text,
+    ("texts", "text"): _of_text,
+    ("texts", "integer"): _of_whole_number,
+    ("texts", "float"): _of_fraction,
+    ("texts", "boolean"): _of_truth,
+    ("levels", "integer"): _of_level,
+    ("levels", "float"): _of_level,
+    ("levels", "boolean"): _of_truth,
+}
+"""How a kind of columns is read from a family of types; all else is refused."""

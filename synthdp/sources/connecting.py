@@ -1,0 +1,91 @@
+"""Connecting: a table in a database by the address of the database, read only."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from synthdp.errors import MissingExtraError, ParameterError, SourceError
+from synthdp.sources.asking import asked
+from synthdp.sources.engine_frame import EngineFrame
+
+SCHEMES = ("duckdb", "postgres", "postgresql")
+"""How addresses begin."""
+
+
+TRY = "try the address, the user and the password with psql"
+
+
+@contextmanager
+def open_source(address: str, table: str) -> Iterator[EngineFrame]:
+    """A table in a database, to the end of the block; the address is never repeated, it may hold a password.
+
+    Parameters
+    ----------
+    address
+        ``duckdb:///people.db`` (four slashes before an absolute path), or ``postgres://user@host/database``. What
+        the latter does not say, passwords above all, the client library takes from its environment and ``.pgpass``.
+    table
+        The name of a table or view, with that of its schema before a dot if it needs one.
+
+    Raises
+    ------
+    ParameterError
+        If the address is none of these.
+    MissingExtraError
+        If the library of the database is not installed.
+    SourceError
+        If the database is not reached, or has no such table.
+    """
+    scheme = address.partition(":")[0]
+    if "://" not in address or scheme not in SCHEMES:
+        raise ParameterError(
+            "source (--source) is no known address; give duckdb:///FILE or postgres://USER@HOST/DATABASE"
+        )
+    way = _duckdb if scheme == "duckdb" else _postgres
+    with way(address, table) as native:
+        yield EngineFrame.of(native)
+
+
+@contextmanager
+def _duckdb(address: str, table: str) -> Iterator[Any]:
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401 (its tables are what answers come in)
+    except ImportError:
+        raise _missing("duckdb") from None
+    parts = urlsplit(address)
+    path = Path(unquote(parts.path[1:]))
+    if parts.netloc or not parts.path[1:]:
+        raise ParameterError(
+            "source (--source): a DuckDB file has three slashes before its path, or four if that is absolute"
+        )
+    if not path.is_file():
+        raise SourceError(f"duckdb: there is no file {str(path)!r}; correct the address")
+    connection = asked("duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True))
+    with closing(connection):
+        yield asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
+
+
+@contextmanager
+def _postgres(address: str, table: str) -> Iterator[Any]:
+    """Within one transaction that sees the table as it was at its beginning, and cannot write."""
+    try:
+        import ibis
+        import psycopg
+    except ImportError:
+        raise _missing("postgres") from None
+    connection = asked("postgres", "connecting", lambda: psycopg.connect(address), way_out=TRY)
+    with closing(connection):
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        schema, _, name = table.rpartition(".")
+        backend = asked("postgres", "connecting", lambda: ibis.postgres.from_connection(connection))
+        asked("postgres", "beginning a transaction", lambda: connection.execute("SELECT 1"))
+        found = lambda: backend.table(name, database=schema or None)  # noqa: E731
+        yield asked("postgres", f"finding the table {table!r}", found)
+
+
+def _missing(extra: str) -> MissingExtraError:
+    return MissingExtraError(f"source (--source): {extra} is not installed; run: pip install 'synthdp[{extra}]'")

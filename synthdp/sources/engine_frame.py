@@ -1,0 +1,236 @@
+"""A table in an engine: its columns by name and type, and the one question that is ever asked of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, Self, TypeAlias, final
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError, PrivacyError, SourceError
+from synthdp.sources.asking import asked
+from synthdp.table.frames.containers import opened
+
+Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
+"""What the types of an engine have in common, as far as values of a schema are read from them."""
+
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + ("\u2028\u2029\u202f\u205f\u3000")
+)
+"""What Python strips off a text."""
+
+_ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
+"""The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
+
+
+@final
+@dataclass(frozen=True)
+class EngineColumn:
+    """One column of a table in an engine; ``alias`` is its name there for our questions."""
+
+    name: str
+    alias: str
+    dtype: Any
+    engine: Any
+
+    @property
+    def family(self) -> Family:
+        """What its type has in common with others."""
+        dtype = self.dtype
+        if dtype.is_integer():
+            return "integer"
+        if dtype.is_numeric():
+            return "float"
+        families: dict[Any, Family] = {
+            nw.String: "text", nw.Categorical: "text", nw.Enum: "text",
+            nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime",
+        }  # fmt: skip
+        return next((family for kind, family in families.items() if dtype == kind), "other")
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether its values are moments in a time zone."""
+        return self.family == "datetime" and self.dtype.time_zone is not None
+
+    @property
+    def is_utc(self) -> bool:
+        """Whether the engine gives the hours of its values in UTC."""
+        return not self.has_zone or self.engine is nw.Implementation.POLARS  # others: as their session says at the time
+
+    @property
+    def values(self) -> nw.Expr:
+        """Its values; texts without white space around them, moments in UTC where the engine can say so."""
+        return nw.col(self.alias)
+
+    @property
+    def is_missing(self) -> nw.Expr:
+        """Whether each value is null or NaN: some engines call NaN larger than all numbers."""
+        if self.family != "float":
+            return self.values.is_null()
+        return self.values.is_null() | self.values.cast(nw.Float64).is_nan()  # decimals of Postgres can be NaN, too
+
+    def prepared(self, given: nw.Expr) -> nw.Expr:
+        """What `values` are of the values that were given."""
+        is_polars = self.engine is nw.Implementation.POLARS
+        if self.has_zone and is_polars:
+            return given.dt.convert_time_zone("UTC")
+        if self.family != "text":
+            return given
+        texts = given if self.dtype == nw.String else given.cast(nw.String)
+        if is_polars:
+            return texts.str.strip_chars(WHITE_SPACE)
+        return texts.str.replace_all(
+            f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$", ""
+        )  # DuckDB's own trim takes 9 times as long
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class EngineFrame:
+    """A table that stays where it is: a query, its columns, and the name of its engine.
+
+    Parameters
+    ----------
+    given
+        The query as it was given.
+    rows
+        The rows of it that are counted; columns are called as the ``alias`` of ``columns`` says.
+    columns
+        By name.
+    """
+
+    given: nw.LazyFrame[Any]
+    rows: nw.LazyFrame[Any]
+    columns: Mapping[str, EngineColumn]
+
+    @classmethod
+    def of(cls, native: Any) -> Self:
+        """A query or table of DuckDB, Ibis, PySpark, or a lazy one of polars.
+
+        Raises
+        ------
+        ParameterError
+            If it is of another library.
+        SourceError
+            If the engine cannot say which columns there are.
+        """
+        lazy = nw.from_native(native)
+        assert isinstance(lazy, nw.LazyFrame)
+        engine = lazy.implementation
+        name = engine.name.lower()
+        if engine.name not in _ENGINES:
+            raise ParameterError(f"data is a lazy table of {name}; give one of polars, DuckDB, Ibis or PySpark")
+        types = asked(name, "reading the types of columns", lambda: dict(lazy.collect_schema()))
+        columns = [EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)]
+        rows = lazy
+        if engine.name.startswith("PYSPARK"):  # to which a dot in a name is more than a letter
+            names = [column.alias for column in columns]
+            rows = asked(name, "naming columns", lambda: nw.from_native(native.toDF(*names)))
+        sources = [column.alias if rows is not lazy else column.name for column in columns]
+        prepared = [
+            each.prepared(nw.col(source)).alias(each.alias) for each, source in zip(columns, sources, strict=True)
+        ]
+        return cls(lazy, rows.select(prepared), {column.name: column for column in columns})
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine."""
+        return str(self.rows.implementation.name).lower()
+
+    @property
+    def empty(self) -> Any:
+        """A table in memory of the same types without rows: of polars, for all other engines of pandas."""
+        empty = asked(self.engine, "reading the types of columns", lambda: self.given.head(0).collect()).to_native()
+        return empty if self.engine == "polars" else opened(empty).frame
+
+    def with_rows(self, rows: nw.LazyFrame[Any]) -> "EngineFrame":
+        """The same columns of other rows."""
+        return replace(self, rows=rows)
+
+    def grouped(self, keys: Sequence[str], what: str) -> nw.DataFrame[Any]:
+        """How many rows there are of each combination of some columns: these, and ``n_rows``; raises `SourceError`."""
+        return asked(self.engine, what, lambda: _collected(_grouped(self.rows, keys)))
+
+    def grouped_often(self, tables: Sequence[Sequence[str]], what: str) -> list[tuple[NDArray[np.int64], ...]]:
+        """How many rows there are of each combination of codes, for several lists of columns, by one query.
+
+        The rows stay in the engine; what comes here has a line for each combination that occurs. Where the engine
+        allows for it, codes are worked out once for all tables.
+
+        Returns
+        -------
+        list
+            For each table the codes, an array for each of its columns, and then the numbers of rows.
+
+        Raises
+        ------
+        SourceError
+            If the engine fails, or its answer is none.
+        """
+        width = max(map(len, tables))
+        way = _by_sql if self.engine == "duckdb" else _by_concat
+        found = asked(self.engine, what, lambda: _collected(way(self.rows, tables, width)))
+        columns = [self.whole_numbers(found, name) for name in ("of_table", *_keys(width), "n_rows")]
+        answers = []
+        for number, table in enumerate(tables):
+            lines = columns[0] == number
+            answers.append(tuple(column[lines] for column in (*columns[1 : 1 + len(table)], columns[-1])))
+        return answers
+
+    def whole_numbers(self, found: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
+        """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
+        numbers = asked(self.engine, "reading counts", found[name].to_numpy)
+        if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
+            raise SourceError(
+                f"{self.engine}: its counts are not whole numbers of at least 0; the engine is not to be used"
+            )
+        return np.asarray(numbers, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"<EngineFrame of {len(self.columns)} columns>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
+
+
+def _keys(width: int) -> list[str]:
+    return [f"key_{i}" for i in range(width)]
+
+
+def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:
+    counted = nw.len().alias("n_rows")
+    return rows.group_by(list(keys)).agg(counted) if keys else rows.select(counted)
+
+
+def _by_concat(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int) -> nw.LazyFrame[Any]:
+    parts = []
+    for number, table in enumerate(tables):
+        keys = [nw.col(name) for name in table] + [nw.lit(0)] * (width - len(table))
+        named = [key.cast(nw.Int64).alias(name) for key, name in zip(keys, _keys(width), strict=True)]
+        of_table = nw.lit(number).cast(nw.Int64).alias("of_table")
+        parts.append(_grouped(rows, table).select(of_table, *named, nw.col("n_rows").cast(nw.Int64)))
+    return nw.concat(parts)
+
+
+def _by_sql(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int) -> nw.LazyFrame[Any]:
+    """The same for DuckDB, which would work codes out anew for each part; all names in it are our own."""
+    parts = []
+    for number, table in enumerate(tables):
+        keys = [*table, *["0"] * (width - len(table))]
+        named = [f"{key} AS {name}" for key, name in zip(keys, _keys(width), strict=True)]
+        by = f" GROUP BY {', '.join(table)}" if table else ""
+        parts.append(f"SELECT {', '.join([f'{number} AS of_table', *named])}, count(*) AS n_rows FROM kept{by}")
+    used = sorted({name for table in tables for name in table}) or ["1"]
+    query = f"WITH kept AS MATERIALIZED (SELECT {', '.join(used)} FROM coded) {' UNION ALL '.join(parts)}"
+    answer: nw.LazyFrame[Any] = nw.from_native(nw.to_native(rows).query("coded", query))
+    return answer
+
+
+def _collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """The answer to a query; polars reads files piece by piece for it."""
+    if query.implementation is nw.Implementation.POLARS:
+        return query.collect(backend="polars", engine="streaming")
+    return query.collect()

@@ -1,0 +1,91 @@
+"""The sensitive table in an engine: held there until its domain is known, then counted there."""
+
+from typing import Any, NoReturn, Self, final
+
+from synthdp.errors import ParameterError, PrivacyError
+from synthdp.sources.codes import code_of
+from synthdp.sources.engine_frame import EngineFrame
+from synthdp.sources.engine_source import EngineSource
+from synthdp.sources.engine_values import EngineValues
+from synthdp.sources.persons import bounded
+from synthdp.table.columns.date_parts import with_parts
+from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
+
+
+@final
+class EngineTable:
+    """Rows that stay in an engine, as a release takes them; what `HeldTable` is of rows in memory.
+
+    It shows nothing of the rows: no length, no iteration, no text; it is not pickled or copied.
+    """
+
+    __slots__ = ("_frame", "_max_rows", "_schema", "_unit")
+
+    def __init__(self, frame: EngineFrame, schema: OpenSchema, *, unit: str | None, max_rows: int) -> None:
+        self._frame = frame
+        self._schema = schema
+        self._unit = unit
+        self._max_rows = max_rows
+
+    @classmethod
+    def of(cls, frame: EngineFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> Self:
+        """A table whose columns an engine can read as the schema says; no row is looked at.
+
+        Raises
+        ------
+        SchemaError
+            If its columns are not the schema's, or the type of one does not say what the schema wants.
+        ParameterError, SourceError
+            As `persons.bounded`.
+        """
+        schema.check_header(frame.columns, unit=unit)
+        schema = schema.without(unit) if unit in schema.names and unit is not None else schema
+        closed = [column.template if isinstance(column, OpenColumn) else column for column in schema.columns]
+        for column in with_parts(closed):
+            code_of(column, frame.columns[column.source])
+        if unit is not None:
+            missing = schema.missing_values
+            frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=missing)
+        return cls(frame, schema, unit=unit, max_rows=max_rows if unit is not None else 1)
+
+    @property
+    def unit(self) -> str | None:
+        """The column by which persons are told apart; None if they are not."""
+        return self._unit
+
+    @property
+    def max_rows(self) -> int:
+        """Most rows of a person that are counted; 1 if persons are not told apart."""
+        return self._max_rows
+
+    @property
+    def source(self) -> EngineValues:
+        """Exact counts of the open columns, for the kernel."""
+        return EngineValues(self._frame, {column.name: column for column in self._schema.open_columns})
+
+    def counted(self, schema: Schema) -> EngineSource:
+        """Exact counts by the closed schema, for the kernel.
+
+        Raises
+        ------
+        ParameterError
+            If the schema is not what the table's own schema closes to.
+        SchemaError
+            If what was learnt is more than an engine compares with.
+        """
+        if not {column.source for column in schema.columns} <= set(self._schema.names):
+            raise ParameterError("schema: it has columns that the table was not opened with; use its schema")
+        names = [f"code_{i}" for i in range(len(schema.columns))]
+        coded = self._frame.rows.select(
+            code_of(column, self._frame.columns[column.source]).alias(name)
+            for column, name in zip(schema.columns, names, strict=True)
+        )
+        return EngineSource(self._frame.with_rows(coded), schema.domain, names)
+
+    def __repr__(self) -> str:
+        return f"<EngineTable of {len(self._schema.names)} columns>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")

@@ -1,0 +1,1 @@
+"""Counting: how columns of codes become exact counts, many marginals at once."""

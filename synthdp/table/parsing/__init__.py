@@ -1,0 +1,1 @@
+"""Parsing: fields of text, told apart by their bytes."""

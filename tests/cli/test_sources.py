@@ -1,0 +1,52 @@
+"""`synthdp run --source`: a table in a database in place of a file."""
+
+import json
+
+import pytest
+from helpers.cli_runs import invoke
+
+from synthdp.cli.arguments import exits
+
+duckdb = pytest.importorskip("duckdb")
+AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}
+BUDGET = ("--epsilon", "5", "--delta", "1e-6")
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.json").write_text(json.dumps({"fields": [AGE]}))
+    with duckdb.connect("people.db") as connection:
+        connection.execute("CREATE TABLE people AS SELECT i % 10 AS age FROM range(3000) AS t(i)")
+        connection.execute("CREATE TABLE texts AS SELECT 'x' AS age")
+    return tmp_path
+
+
+def test_a_table_of_a_database_becomes_a_synthetic_file(people):
+    run = invoke(
+        "run", "--source", "duckdb:///people.db", "--table", "people", "-s", "schema.json", *BUDGET, "-o", "o.csv"
+    )
+    assert run.code == exits.DONE
+    assert (people / "o.csv").read_text().splitlines()[0] == "age"
+    assert "people.db" not in (people / "o.csv.privacy.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ((), exits.USAGE),
+        (("in.csv", "--source", "duckdb:///people.db", "--table", "people"), exits.USAGE),
+        (("--source", "duckdb:///people.db"), exits.USAGE),
+        (("in.csv", "--table", "people"), exits.USAGE),
+        (("--source", "ftp://me:hush@host/x", "--table", "people"), exits.USAGE),
+        (("--source", "duckdb:///none.db", "--table", "people"), exits.FAILED),
+        (("--source", "duckdb:///people.db", "--table", "others"), exits.FAILED),
+        (("--source", "duckdb:///people.db", "--table", "texts"), exits.FAILED),
+    ],
+)
+@pytest.mark.usefixtures("people")
+def test_wrong_sources_are_refused_in_one_line(given, code):
+    run = invoke("run", *given, "-s", "schema.json", *BUDGET, "-o", "o.csv")
+    assert run.code == code
+    assert len(run.err.strip().splitlines()) == 1
+    assert "hush" not in run.err

@@ -1,0 +1,102 @@
+"""Tables of parameters on the pages of recipes and engines: written from docstrings, and compared with them.
+
+``python tests/helpers/parameter_tables.py`` writes the tables anew.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields
+from importlib import import_module
+from pathlib import Path
+
+from synthdp.privacy.accounting import Accounting
+from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.selection.mechanism import Mechanism
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PUBLIC_DATA = {"public-data": "synthdp.inference.engines.public_data:PublicDataEstimator"}
+"""The engine that no name stands for, as it needs an argument."""
+
+PAGES = {DOCS / f"recipes/{name}.md": home for name, home in MECHANISMS.items()}
+PAGES |= {DOCS / f"engines/{name}.md": home for name, home in (ENGINES | PUBLIC_DATA).items()}
+HEADING = "## Parameters\n"
+
+
+def class_of(page: Path) -> type:
+    """The class that a page describes."""
+    module, _, name = PAGES[page].partition(":")
+    found: type = getattr(import_module(module), name)
+    return found
+
+
+def shown(page: Path) -> str:
+    """What a page says under the heading of its parameters."""
+    return page.read_text(encoding="utf-8").partition(HEADING)[2].partition("\n## ")[0].strip()
+
+
+def expected(page: Path) -> str:
+    """What it should say there: where the class is, and a row for each parameter."""
+    cls, (module, _, name) = class_of(page), PAGES[page].partition(":")
+    lines = [f"`{name}` in `{module}`{_facts(cls)}.", ""]
+    known = {each.name: each for each in fields(cls)}
+    if not known:
+        return "\n".join([*lines, "It has none."])
+    lines += ["| parameter | default | meaning |", "|---|---|---|"]
+    meanings = dict(documented(cls))
+    for meaning in dict.fromkeys(meanings[each] for each in known):  # some have one in common
+        names = [each for each in known if meanings[each] == meaning]
+        defaults = ", ".join(_default(known[each]) for each in names)
+        lines.append(f"| {', '.join(f'`{each}`' for each in names)} | {defaults} | {meaning} |")
+    return "\n".join(lines)
+
+
+def documented(cls: type) -> Iterator[tuple[str, str]]:
+    """Names and meanings in the parameters' section of a docstring, in Markdown, a line each."""
+    text = inspect.cleandoc(cls.__doc__ or "")
+    found = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\w[^\n]*\n-+\n|\n\n>>>|\Z)", text, flags=re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", found[1] if found else "", flags=re.MULTILINE)
+    for names, meaning in entries:
+        line = " ".join(meaning.split()).replace("``", "`").replace("|", "\\|")
+        for name in names.split(", "):
+            yield name, line
+
+
+def _facts(cls: type) -> str:
+    """Of a recipe its engine and accounting, the one that it uses unless told otherwise first."""
+    if not issubclass(cls, Mechanism):
+        return ""
+    known = [cls.default_accounting.value]
+    known += [each.value for each in Accounting if each.value not in known] if cls.is_gaussian else []
+    return f"; engine `{cls.default_engine}`; accounting {' or '.join(f'`{each}`' for each in known)}"
+
+
+def _default(field: "Field[object]") -> str:
+    if field.default_factory is not MISSING:
+        value = field.default_factory()
+        unlike = {each.name: getattr(value, each.name) for each in fields(value) if _is_unlike(value, each)}
+        return f"`{type(value).__name__}({', '.join(f'{name}={each!r}' for name, each in unlike.items())})`"
+    if field.default is MISSING:
+        return "none"
+    if isinstance(field.default, float):
+        return f"{field.default:.3g}"
+    if isinstance(field.default, int) and not isinstance(field.default, bool):
+        return f"{field.default:,}"
+    return f"`{field.default!r}`"
+
+
+def _is_unlike(value: object, field: "Field[object]") -> bool:
+    """Whether a part of a default is not that part's own default, or has none."""
+    return field.default_factory is MISSING and getattr(value, field.name) != field.default
+
+
+def main() -> None:
+    for page in PAGES:
+        before, heading, after = page.read_text(encoding="utf-8").partition(HEADING)
+        rest = after.partition("\n## ")
+        text = before + heading + "\n" + expected(page) + "\n" + "".join(rest[1:])
+        page.write_text(text if heading else f"{before}\n{HEADING}\n{expected(page)}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

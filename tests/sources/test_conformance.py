@@ -1,0 +1,100 @@
+"""The same table gives the same counts, to the last unit, wherever it lies."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.engines import ENGINES, ODD, SCHEMA
+
+from synthdp.grid import Grid
+from synthdp.sources.engine_frame import WHITE_SPACE, EngineFrame
+from synthdp.sources.engine_table import EngineTable
+from synthdp.table.files.tables import open_table
+from synthdp.table.frames.containers import opened
+from synthdp.table.records.loading import held_frame, held_rows
+from synthdp.table.schema.open_schema import OpenSchema
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+
+SCHEMA_OF_ALL = OpenSchema.from_dict(SCHEMA)
+
+
+def engine_table(engine, frame, schema=SCHEMA_OF_ALL, **bounds):
+    return EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema, **bounds)
+
+
+def counts_by_clique(rows, schema=SCHEMA_OF_ALL, most=2):
+    closed = schema.closed({})
+    cliques = [clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)]
+    found = rows.counted(closed).counts_of(cliques)
+    return {clique: counts.tolist() for clique, counts in zip(cliques, found, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return counts_by_clique(held_frame(opened(ODD).frame, SCHEMA_OF_ALL))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_marginals_of_one_and_two_columns_are_those_of_memory(engine, expected):
+    assert counts_by_clique(engine_table(engine, ODD)) == expected
+
+
+def test_files_give_the_same_counts_as_memory(tmp_path, expected):
+    ODD.write_parquet(tmp_path / "odd.parquet")
+    with open_table(tmp_path / "odd.parquet", SCHEMA_OF_ALL.dialect) as table:
+        assert counts_by_clique(held_rows(table, SCHEMA_OF_ALL)) == expected
+    utc = ODD.with_columns(pl.col("zoned").dt.convert_time_zone("UTC").dt.to_string("iso"))
+    utc.with_columns(pl.col("word", "said").fill_null("")).write_csv(tmp_path / "odd.csv")
+    with open_table(tmp_path / "odd.csv", SCHEMA_OF_ALL.dialect) as table:
+        of_csv = counts_by_clique(held_rows(table, SCHEMA_OF_ALL), most=1)
+    differing = {clique for clique in of_csv if of_csv[clique] != expected[clique]}
+    assert differing <= {("number",), ("narrow",)}  # columns in which "" is no missing value but unreadable
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("place", [1, 5])
+def test_a_row_more_changes_the_count_of_its_own_cell_only(engine, place):
+    rest = ODD.filter(pl.int_range(ODD.height) != place)
+    names = SCHEMA_OF_ALL.closed({}).names
+    with_it, without, alone = (
+        next(iter(engine_table(engine, frame).counted(SCHEMA_OF_ALL.closed({})).counts_of([names[:4]])))
+        for frame in (ODD, rest, ODD[place])
+    )
+    assert (with_it == without + alone).all()
+    assert alone.sum() == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_levels_and_unknown_values_are_found(engine):
+    levels = [f"town {i}" for i in range(300)]
+    schema = OpenSchema.from_dict({"fields": [{"name": "town", "type": "string", "constraints": {"enum": levels}}]})
+    frame = pl.DataFrame({"town": [*levels[::7], "nowhere", None, "town", "town 7 ", "TOWN 7", "zzz", ""]})
+    expected = counts_by_clique(held_frame(opened(frame).frame, schema), schema)
+    assert counts_by_clique(engine_table(engine, frame, schema), schema) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_to_learn_from_are_those_of_memory(engine):
+    kinds = {"word": "categorical", "number": "number", "whole": "integer", "day": "date", "flag": "boolean"}
+    schema = OpenSchema.from_kinds(kinds)
+    frame = pl.concat([ODD.select(list(kinds)), ODD.select(list(kinds))[:3]])
+    held, remote = held_frame(opened(frame).frame, schema).source, engine_table(engine, frame, schema).source
+    starts = np.array([-1, 0, 1, 18262], dtype=np.int64)
+    for grid in (*(Grid(column=name) for name in kinds), Grid(column="number", of="decimals")):
+        given = np.empty(0, dtype=np.int64) if grid.column == "word" else starts
+        assert remote.histogram(grid, given).tolist() == held.histogram(grid, given).tolist()
+        for ours, theirs in zip(remote.frequencies(grid), held.frequencies(grid), strict=True):
+            assert list(ours) == list(theirs)
+
+
+def test_white_space_is_all_that_python_strips():
+    assert set(WHITE_SPACE) == {chr(code) for code in range(0x110000) if chr(code).isspace()}
+
+
+def test_texts_of_categories_are_read_as_texts():
+    frame = pl.DataFrame({"word": pl.Series(["b", "a", "b "], dtype=pl.Categorical)})
+    schema = OpenSchema.from_dict({"fields": [{"name": "word", "type": "string", "constraints": {"enum": ["a", "b"]}}]})
+    table = EngineTable.of(EngineFrame.of(frame.lazy()), schema)
+    assert next(iter(table.counted(schema.closed({})).counts_of([("word",)]))).tolist() == [1, 2, 0]

@@ -1,0 +1,170 @@
+"""What is refused is refused by types, and what fails tells nothing of the table."""
+
+import logging
+import pickle
+import traceback
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.engines import ENGINES, in_duckdb
+
+from synthdp import synthesize
+from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
+from synthdp.sources.asking import asked
+from synthdp.sources.connecting import open_source
+from synthdp.sources.engine_frame import EngineFrame
+from synthdp.sources.engine_table import EngineTable
+from synthdp.table.schema.open_schema import OpenSchema
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+
+duckdb = pytest.importorskip("duckdb")
+SECRET = "Zacharias-4711"
+AGE = {"name": "x", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
+
+DAY = {"name": "x", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2021-01-01"}}
+
+
+def table_of(values, field, **types):
+    schema = OpenSchema.from_dict({"fields": [field]})
+    return EngineTable.of(EngineFrame.of(pl.DataFrame({"x": values}, **types).lazy()), schema)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        (["1", SECRET], AGE),
+        (["2020-01-01"], DAY),
+        ([1], DAY),
+        (["yes"], {"name": "x", "type": "boolean"}),
+        ([[1]], AGE),
+        (["a"], {"name": "x", "type": "string", "constraints": {"enum": ["a", "a "]}}),
+        ([1.5], AGE | {"constraints": {"minimum": 0, "maximum": 10**6}, "synthdp": {"bins": 5000}}),
+    ],
+)  # fmt: skip
+def test_what_an_engine_cannot_encode_as_the_codec_does_is_refused_by_its_type(values, field):
+    with pytest.raises(SchemaError, match="column 'x'") as caught:
+        table_of(values, field)
+    assert SECRET not in str(caught.value)
+
+
+def failing(connection):
+    """A view that fails at a value, and says so with the value in its message."""
+    connection.execute(f"CREATE TABLE raw AS SELECT '{SECRET}' AS x")
+    connection.execute("CREATE VIEW people AS SELECT CAST(x AS INTEGER) AS x FROM raw")
+    return connection.table("people")
+
+
+def said_by(error, caplog):
+    chain = []
+    while error is not None:
+        chain.append(error)
+        error = error.__cause__ or error.__context__
+    return "".join("".join(traceback.format_exception(each)) for each in chain) + caplog.text
+
+
+def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
+    caplog.set_level(logging.DEBUG)
+    with pytest.raises(duckdb.Error, match=SECRET):  # so it would be told without us
+        failing(duckdb.connect()).fetchall()
+    schema = OpenSchema.from_dict({"fields": [AGE]})
+    table = EngineTable.of(EngineFrame.of(failing(duckdb.connect())), schema)
+    with pytest.raises(SourceError, match=r"duckdb: counting rows failed \(ConversionException\)") as caught:
+        list(table.counted(schema.closed({})).counts_of([("x",)]))
+    assert SECRET not in said_by(caught.value, caplog)
+    with pytest.raises(SourceError) as caught:
+        synthesize(failing(duckdb.connect()), {"fields": [AGE]}, epsilon=1.0, delta=1e-6)
+    assert SECRET not in said_by(caught.value, caplog)
+
+
+def test_panics_are_caught_and_interrupts_are_not():
+    class PanicException(BaseException):
+        pass
+
+    def panic():
+        raise PanicException(SECRET)
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(SourceError) as caught:
+        asked("polars", "counting", panic)
+    assert caught.value.__context__ is None
+    assert SECRET not in str(caught.value)
+    with pytest.raises(KeyboardInterrupt):
+        asked("polars", "counting", interrupt)
+
+
+def test_a_table_that_grows_between_scans_is_found():
+    connection = duckdb.connect(config={"threads": 1})
+    fields = [AGE, AGE | {"name": "y"}]
+    schema = OpenSchema.from_dict({"fields": fields})
+    relation = in_duckdb(pl.DataFrame({"x": [1, 2], "y": [1, 2]}), connection)
+    source = EngineTable.of(EngineFrame.of(relation), schema).counted(schema.closed({}))
+    assert next(iter(source.counts_of([("x",)]))).sum() == 2
+    connection.execute("INSERT INTO people VALUES (3, 3)")
+    with pytest.raises(SourceError, match="was changed"):
+        list(source.counts_of([("y",)]))
+
+
+def test_what_was_counted_is_not_asked_for_again():
+    connection = duckdb.connect(config={"threads": 1})
+    schema = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
+    source = EngineTable.of(
+        EngineFrame.of(in_duckdb(pl.DataFrame({"x": [1, 2], "y": [3, 3]}), connection)), schema
+    ).counted(schema.closed({}))
+    (both,) = source.counts_of([("x", "y")])
+    connection.execute("DROP TABLE people")
+    (of_y,) = source.counts_of([("y",)])
+    assert of_y.tolist() == both.sum(axis=0).tolist()
+    assert not of_y.flags.writeable
+    with pytest.raises(ParameterError):
+        source.counts_of([("y", "y")])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_of_a_table_is_shown_or_copied(engine):
+    schema = OpenSchema.from_kinds({"x": {key: AGE[key] for key in ("type", "constraints")}, "z": "integer"})
+    frame = EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [4711], "z": [4711]})))
+    table = EngineTable.of(frame, schema)
+    for each in (frame, table, table.source):
+        assert "4711" not in repr(each)
+        with pytest.raises(PrivacyError):
+            pickle.dumps(each)
+    with pytest.raises(ParameterError):
+        table.counted(OpenSchema.from_dict({"fields": [AGE | {"name": "q"}]}).closed({}))
+
+
+def test_a_database_that_is_not_there(tmp_path):
+    for address, table, error in (
+        ("mysql://a:hush@b/c", "t", ParameterError),
+        ("duckdb://host/file.db", "t", ParameterError),
+        (f"duckdb:///{tmp_path}/none.db", "t", SourceError),
+    ):
+        with pytest.raises(error) as caught, open_source(address, table):
+            pass
+        assert "hush" not in str(caught.value)
+    with duckdb.connect(str(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS x")
+    with open_source(f"duckdb:///{tmp_path}/a.db", "people") as frame:
+        assert list(frame.columns) == ["x"]
+    with pytest.raises(SourceError, match="finding the table"), open_source(f"duckdb:///{tmp_path}/a.db", "others"):
+        pass
+
+
+def test_a_library_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(MissingExtraError, match=r"synthdp\[duckdb\]"), open_source("duckdb:///a.db", "t"):
+        pass
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_release_of_an_engine_table(engine):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.integers(0, 9, 3000), "word": rng.choice(["a", "b", "c"], 3000)})
+    kinds = {"x": "integer", "word": "categorical"}
+    synthesis = synthesize(ENGINES[engine](frame), kinds=kinds, epsilon=5.0, delta=1e-6)
+    drawn = synthesis.sample(100, seed=0)
+    assert set(drawn["word"]) <= {"a", "b", "c", "other", None}
+    assert type(drawn).__module__.startswith("polars" if engine == "polars" else "pandas")
