@@ -203,8 +203,10 @@ class Audit:
             float(getattr(best_limits(scale * mu, guess.n_runs, delta=self._game.delta, alpha=alpha), what))
             for scale in (1, 2)
         )
+        # Not what the ledger makes of epsilon and delta, which is audited, too.
+        claimed = equivalent_mu(self._game.epsilon, self._game.delta) if self._is_gaussian else mu
         return Verdict(
-            claim=mu if what == "mu" else self._game.epsilon,
+            claim=claimed if what == "mu" else self._game.epsilon,
             is_claimed=what == "epsilon" or self._is_gaussian,
             lower=guess.lower,
             point=guess.point,

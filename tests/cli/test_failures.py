@@ -26,9 +26,10 @@ from synthdp.cli import outputs, rescue
 from synthdp.cli.commands import run
 from synthdp.cli.commands.sample import STOPPED
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import release, synthesis
+from synthdp.release import synthesis
 from synthdp.release.drawing import draw
 from synthdp.release.saving import members
+from synthdp.release.stating import run_facts
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.table.files import writing
 
@@ -108,7 +109,7 @@ AFTER_PAYING = {
     "selecting again": ((PrivateTable, "select"), {"after": 1}),
     "measuring pairs": ((PrivateTable, "measure"), {"after": 4}),
     "fitting": ((mst, "estimate_refined"), {}),
-    "certifying": ((release, "privacy_certificate"), {}),
+    "certifying": ((run_facts, "privacy_certificate"), {}),
     "saving": ((members, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
     "sampling": ((synthesis.Synthesis, "sample"), {}),
     "decoding": ((draw, "decode"), {}),

@@ -18,6 +18,7 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values import private_values
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.release import release
+from synthdp.release.stating import run_facts
 from synthdp.table.records.unit_rows import UnitRows
 
 
@@ -142,7 +143,7 @@ def state_the_exact_number(monkeypatch):
     counted = []
     source = release.CodedSource
     monkeypatch.setattr(release, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
-    monkeypatch.setattr(release, "clear_total", lambda _: counted[-1])
+    monkeypatch.setattr(run_facts, "clear_total", lambda _: counted[-1])
 
 
 def take_bits_by_the_records(monkeypatch):

@@ -29,6 +29,9 @@ _CANARY = {"a": "1", "b": "1", "c": "1"}
 """Two kinds of rows, and a third that makes a and b more dependent on each other, and c less on both: so the scores of
 pairs move apart as far as one record can move them. Of equal rows all move alike, which no selection shows."""
 
+_OPPOSITE = {"a": "0", "b": "0", "c": "0"}
+"""What the canary replaces: it differs in every column, so that every marginal moves as far as it can."""
+
 _KINDS = {"town": "string", "income": "integer", "job": "string"}
 _USUAL = {"town": "usual", "income": "5", "job": "usual"}
 _FAR_OUT = {"town": "canary", "income": "1000000000", "job": "usual"}
@@ -169,9 +172,10 @@ def worst_case(
     declared = domain == "declared"
     canary = _CANARY if declared else _FAR_OUT
     others = [*_OPPOSED] * (N_DECLARED // 2) if declared else [_USUAL] * N_DERIVED
-    kept = others[1:] if adjacency is Adjacency.REPLACE_ONE else others
+    if replaced := adjacency is Adjacency.REPLACE_ONE:
+        others[0] = _OPPOSITE if declared else _USUAL
     canaries = [canary] * (1 if max_rows is None else max_rows + 1)
-    one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*kept, *canaries]))
+    one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*others[replaced:], *canaries]))
     if max_rows is not None:
         for frame in (one, other):
             frame[PERSON] = [f"p{min(number, len(others))}" for number in range(len(frame))]
