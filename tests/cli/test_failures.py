@@ -28,6 +28,7 @@ from synthdp.cli.commands.sample import STOPPED
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import synthesis
 from synthdp.release.drawing import draw
+from synthdp.release.release import Release
 from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
@@ -207,7 +208,7 @@ def test_a_rescue_cannot_be_interrupted(number, code, place, charged, monkeypatc
 @pytest.mark.usefixtures("place")
 def test_several_sigterms_are_one(charged, monkeypatch):
     """Between the error and the rescue none of them is ignored yet: a second error would lose what was paid for."""
-    paid_for = release.Release._paid_for
+    paid_for = Release._paid_for
 
     def interrupted(*arguments):
         os.kill(os.getpid(), signal.SIGTERM)
@@ -215,7 +216,7 @@ def test_several_sigterms_are_one(charged, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(mst, "estimate_refined", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
-        patch.setattr(release.Release, "_paid_for", interrupted)
+        patch.setattr(Release, "_paid_for", interrupted)
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 143)
     assert synthdp.load(rescued_path(outcome)).certificate["accounting"]["rho_spent"] == float(sum(charged))
