@@ -23,7 +23,6 @@ from synthdp.mechanisms import mst
 import synthdp
 from synthdp.cli import main as cli
 from synthdp.cli import outputs, rescue
-from synthdp.cli.commands import run
 from synthdp.cli.commands.sample import STOPPED
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import synthesis
@@ -32,6 +31,7 @@ from synthdp.release.release import Release
 from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.sources import rows
 from synthdp.table.files import writing
 
 CENSUS = DATA
@@ -455,7 +455,7 @@ def unforeseen():
 
 
 PLACES = {
-    "reading": ((run, "held_rows"), False),
+    "reading": ((rows, "held_rows"), False),
     "fitting": ((mst, "estimate_refined"), True),
     "decoding": ((draw, "decode"), True),
 }
@@ -478,7 +478,7 @@ def test_the_text_of_an_unforeseen_error_is_not_shown(target, is_paid, place, ch
 
 def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypatch):
     monkeypatch.setenv("SYNTHDP_DEBUG", "1")
-    monkeypatch.setattr(run, "held_rows", failing(None, unforeseen()))
+    monkeypatch.setattr(rows, "held_rows", failing(None, unforeseen()))
     with pytest.raises(RuntimeError, match=CANARY):
         invoke(*run_arguments())
     assert names_in(place) == INPUTS
