@@ -23,14 +23,15 @@ from synthdp.mechanisms import mst
 import synthdp
 from synthdp.cli import main as cli
 from synthdp.cli import outputs, rescue
-from synthdp.cli.commands import run
 from synthdp.cli.commands.sample import STOPPED
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import synthesis
 from synthdp.release.drawing import draw
+from synthdp.release.release import Release
 from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.sources import rows
 from synthdp.table.files import writing
 
 CENSUS = DATA
@@ -207,7 +208,7 @@ def test_a_rescue_cannot_be_interrupted(number, code, place, charged, monkeypatc
 @pytest.mark.usefixtures("place")
 def test_several_sigterms_are_one(charged, monkeypatch):
     """Between the error and the rescue none of them is ignored yet: a second error would lose what was paid for."""
-    paid_for = release.Release._paid_for
+    paid_for = Release._paid_for
 
     def interrupted(*arguments):
         os.kill(os.getpid(), signal.SIGTERM)
@@ -215,7 +216,7 @@ def test_several_sigterms_are_one(charged, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(mst, "estimate_refined", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
-        patch.setattr(release.Release, "_paid_for", interrupted)
+        patch.setattr(Release, "_paid_for", interrupted)
         outcome = invoke(*run_arguments())
     assert_one_line(outcome, 143)
     assert synthdp.load(rescued_path(outcome)).certificate["accounting"]["rho_spent"] == float(sum(charged))
@@ -454,7 +455,7 @@ def unforeseen():
 
 
 PLACES = {
-    "reading": ((run, "held_rows"), False),
+    "reading": ((rows, "held_rows"), False),
     "fitting": ((mst, "estimate_refined"), True),
     "decoding": ((draw, "decode"), True),
 }
@@ -477,7 +478,7 @@ def test_the_text_of_an_unforeseen_error_is_not_shown(target, is_paid, place, ch
 
 def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypatch):
     monkeypatch.setenv("SYNTHDP_DEBUG", "1")
-    monkeypatch.setattr(run, "held_rows", failing(None, unforeseen()))
+    monkeypatch.setattr(rows, "held_rows", failing(None, unforeseen()))
     with pytest.raises(RuntimeError, match=CANARY):
         invoke(*run_arguments())
     assert names_in(place) == INPUTS

@@ -21,6 +21,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release import release
+from synthdp.sources import rows
 from synthdp.table.files import json_files
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.held_table import HeldSource, HeldTable
@@ -65,7 +66,7 @@ def assert_learnt(outcome, path, charged, *, n_open):
 
 BEFORE_PAYING = {
     "reading the kinds": ((run, "load_json"), 0),
-    "reading": ((run, "held_rows"), 0),
+    "reading": ((rows, "held_rows"), 0),
     "before the first question": ((PrivateValues, "frequent"), 0),
     "paying": ((PrivacyLedger, "charge"), 0),
 }

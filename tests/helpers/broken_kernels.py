@@ -17,8 +17,8 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values import private_values
 from synthdp.privacy.values.privtree import PrivTreeEvent
-from synthdp.release import release
 from synthdp.release.stating import run_facts
+from synthdp.table.records import held_table
 from synthdp.table.records.unit_rows import UnitRows
 
 
@@ -141,8 +141,8 @@ def estimate_with_the_exact_number(monkeypatch):
 
 def state_the_exact_number(monkeypatch):
     counted = []
-    source = release.CodedSource
-    monkeypatch.setattr(release, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
+    source = held_table.CodedSource
+    monkeypatch.setattr(held_table, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
     monkeypatch.setattr(run_facts, "clear_total", lambda _: counted[-1])
 
 
@@ -168,8 +168,8 @@ def charge_by_the_records(monkeypatch):
 
 def fit_the_exact_number(monkeypatch):
     counted = []
-    source = release.CodedSource
-    monkeypatch.setattr(release, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
+    source = held_table.CodedSource
+    monkeypatch.setattr(held_table, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
     monkeypatch.setattr(graphical_model, "estimate_total", lambda _: float(counted[-1]))
 
 

@@ -14,6 +14,7 @@ from synthdp.errors import MissingExtraError, ParameterError, SchemaError
 from synthdp.measurement import LinearMeasurement
 from synthdp.release import release
 from synthdp.release.loading import load
+from synthdp.table.records import held_table
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -202,7 +203,7 @@ def test_rows_that_are_held_hold_nothing_of_them():
 
 def test_the_codes_of_rows_are_the_same_whatever_the_ids(monkeypatch):
     coded = []
-    monkeypatch.setattr(release, "CodedSource", lambda table: coded.append(table) or (_ for _ in ()).throw(KeyError))
+    monkeypatch.setattr(held_table, "CodedSource", lambda table: coded.append(table) or (_ for _ in ()).throw(KeyError))
     schema = {"fields": [*FIELDS[:2], {"name": "mail", "type": "email"}, AGE]}
     for frame in (frame_of(), frame_of().assign(id=1, mail=None), frame_of().drop(columns=["id", "mail"])):
         with pytest.raises(KeyError):
