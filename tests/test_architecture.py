@@ -39,7 +39,7 @@ THIRD_PARTY = {
     "mechanisms": {"numpy", "scipy", "networkx"},
     "derivation": {"numpy"},
     "release": {"numpy", "scipy", "pandas", "networkx"},
-    "evaluation": {"numpy", "pandas", "scipy", "sklearn"},
+    "evaluation": {"numpy", "pandas", "scipy", "sklearn", "threadpoolctl"},
     "explain": {"numpy", "pandas", "networkx"},
     "audit": {"numpy", "pandas", "scipy"},
     "cli": {"pandas"},

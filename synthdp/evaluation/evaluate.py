@@ -1,6 +1,7 @@
 """NOT PRIVATE. The door to evaluation: `evaluate` holds synthetic tables against the real one."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -10,6 +11,7 @@ import pandas as pd
 
 from synthdp.errors import ParameterError
 from synthdp.evaluation.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.evaluation.learning.prediction import one_thread
 from synthdp.evaluation.learning.targets import chosen_targets
 from synthdp.evaluation.metrics.queries import Queries, parse_queries
 from synthdp.evaluation.metrics.read_table import read_table
@@ -105,7 +107,8 @@ def evaluate(
         report("reading tables", 1 + place, 1 + len(tables))
         read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
         comparison = Comparison(truth, read[name], wanted, measured[name], report)
-        sections.append((name, comparison.sections(chosen)))
+        with one_thread() if wanted.predicts else nullcontext():
+            sections.append((name, comparison.sections(chosen)))
     said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
     said += [("prediction", note) for note in target_notes]
     frames = _stacked(sections, said)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -37,6 +38,18 @@ def import_sklearn() -> Any:
     except ImportError:
         raise MissingExtraError("predictions need scikit-learn; run: pip install 'synthdp[report]'") from None
     return sklearn
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """While it is entered, scikit-learn and linear algebra use one thread; raises as `import_sklearn` does.
+
+    Matrices are small here: more threads save little on a quiet machine, and on a busy one they wait for each other.
+    """
+    import_sklearn()  # limits are those of libraries that are loaded
+    from threadpoolctl import threadpool_limits  # scikit-learn needs it, too
+
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    return limits
 
 
 @final
