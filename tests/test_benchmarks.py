@@ -70,6 +70,7 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
         assert megabytes > 30
 
 
+@pytest.mark.slow
 def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path, printed, refusal):
     results = tmp_path / "mechanisms.csv"
     command = ["mechanisms.py", "--epsilons", "1", "--seeds", "1", "--recipes", "independent"]
@@ -84,6 +85,7 @@ def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path, printe
     assert "titanic.csv is not there; name the folder of the data sets with --data" in refused
 
 
+@pytest.mark.slow
 def test_fidelity_benchmark_runs_what_is_missing_only(tmp_path, printed, refusal):
     results = tmp_path / "fidelity.csv"
     command = ["fidelity.py", "--data-sets", "diabetes", "--recipes", "independent", "--epsilons", "1000"]
@@ -124,6 +126,7 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
     assert split.figures(constant) == {"Spearman": pytest.approx(expected), "AUC": 0.5}
 
 
+@pytest.mark.slow
 def test_scale_benchmark_tells_how_costs_grow(tmp_path):
     options = ["--growth", "--recipe", "independent", "--rows", "1000", "--columns", "6", "--seeds", "1"]
     # It forks, which a process that has run other tests' libraries must not.
@@ -149,6 +152,7 @@ def test_metric_oracles_ask_for_the_environment_that_they_need(refusal):
 
 
 @needs_data
+@pytest.mark.slow
 def test_domain_benchmark_compares_kinds_with_both_public_schemas(printed):
     output = printed("domain.py", "--seeds", "1", "--rows", "2000", "--recipe", "independent")
     assert "kinds / public:" in output

@@ -407,7 +407,7 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
     def read(*_arguments, **_options):
         pytest.fail("records were read")
 
-    monkeypatch.setattr(run, "held_rows", read)
+    monkeypatch.setattr(run, "rows_of", read)
     (place / "height.json").write_text('{"marginals": [{"columns": ["height"]}]}', encoding="utf-8")
     assert_wrong_usage(place, "--workload", text, message=message)
 
@@ -422,7 +422,7 @@ def test_a_wrong_workload_is_wrong_usage_before_the_table_is_read(text, message,
     ],
 )
 def test_a_wrong_target_is_wrong_usage_before_the_table_is_read(workload, target, message, place, monkeypatch):
-    monkeypatch.setattr(run, "held_rows", lambda *_arguments, **_options: pytest.fail("records were read"))
+    monkeypatch.setattr(run, "rows_of", lambda *_arguments, **_options: pytest.fail("records were read"))
     (place / "listed.json").write_text('{"marginals": [{"columns": ["age"]}]}', encoding="utf-8")
     (place / "own.json").write_text('{"k": 2, "target": "town"}', encoding="utf-8")
     assert_wrong_usage(place, *workload, "--target", target, message=message)

@@ -219,11 +219,13 @@ def take_a_fifth_of_the_noise(monkeypatch):
     monkeypatch.setattr(queryable, "gaussian_noise", gaussian_noise)
 
 
+@pytest.mark.slow
 def test_the_attack_sees_half_a_threshold(monkeypatch):
     halve_the_threshold(monkeypatch)
     assert not is_within(*best_guess(*attack(*TARGETS["a level of its own"], MANY)))
 
 
+@pytest.mark.slow
 def test_the_attack_sees_a_fifth_of_the_noise(monkeypatch):
     schema = OpenSchema.from_kinds({"x": "string"})
     table = held(pd.DataFrame({"x": ["a"]}), schema)
@@ -257,6 +259,7 @@ def attack_release(n_runs):
     return [released(kinds, values, "target", n_runs) for values in (with_target, others)]
 
 
+@pytest.mark.slow
 def test_the_whole_release_keeps_its_promise():
     with_target, without = attack_release(FEW)
     for feature in range(with_target.shape[1]):
@@ -264,6 +267,7 @@ def test_the_whole_release_keeps_its_promise():
         assert is_within(with_target[:, feature] > limit, without[:, feature] > limit)
 
 
+@pytest.mark.slow
 def test_the_attack_sees_through_a_release_whose_domain_is_read_off_the_data(monkeypatch):
     read_the_levels(monkeypatch)
     with_target, without = attack_release(FEW)

@@ -20,7 +20,7 @@ def tables_and_axes(draw):
     return (table if draw(st.booleans()) else np.transpose(table, order)), axes
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(tables_and_axes())
 def test_sums_are_those_of_numpy(problem):
     table, axes = problem

@@ -66,7 +66,7 @@ def test_estimates_are_fixed_when_the_score_is_made():
     assert MarginalL1Error({("a",): [0, 0, 0]}).error(("a",), exact(("a",))) == 4 * 1024
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(rows=tables, row=rows_of, numbers=estimates_of, at=st.integers(0, 11), merged=st.booleans())
 def test_score_sensitivity_is_exact(rows, row, numbers, at, merged):
     coarsening = MERGING if merged else None

@@ -307,7 +307,7 @@ def test_nothing_but_the_schema_is_opened_and_nothing_written_or_paid_for(place,
     def refuse(*_arguments, **_options):
         pytest.fail("the records, or the ledger that pays for them, were touched")
 
-    for name in ("open_table", "held_rows"):
+    for name in ("open_table", "rows_of"):
         monkeypatch.setattr(run, name, refuse)
     monkeypatch.setattr(PrivacyLedger, "charge", refuse)
     arguments = ("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "900")

@@ -268,7 +268,7 @@ def test_nothing_is_opened_or_paid_for(place, monkeypatch):
     def refuse(*_arguments, **_options):
         pytest.fail("the records, or the ledger that pays for them, were touched")
 
-    for name in ("open_table", "held_rows"):
+    for name in ("open_table", "rows_of"):
         monkeypatch.setattr(run, name, refuse)
     monkeypatch.setattr(PrivacyLedger, "charge", refuse)
     assert check(save(place, KINDS), *BUDGET, "--rows", "900").code == 0

@@ -37,7 +37,7 @@ def joint():
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_joints_of_a_region_graph_imply_every_shared_marginal(data):
     """By rank: no equality of a shared marginal lies outside of the span of those of the joints."""
     domain = data.draw(domains(largest=2, most=5))

@@ -300,6 +300,7 @@ def test_a_support_with_every_cell_but_the_wrong_combinations_is_refused():
     assert engine(public).estimate(domain, measurements).support.verdict == "fits"
 
 
+@pytest.mark.slow
 def test_expressible_truths_are_never_refused_nor_called_strained_by_an_optimal_fit():
     """Sparse and dense truths on the support itself, noise from tiny to larger than the counts."""
     verdicts = []

@@ -65,7 +65,7 @@ def joint_of(domain, levels, weights):
 # --- marginals and derivatives ---
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.data())
 def test_marginals_are_those_of_the_whole_table(data):
     domain = data.draw(domains())

@@ -52,7 +52,7 @@ def logarithmic(propagation, potentials):
     return propagation._run(potentials, LogArithmetic())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([0.0, 1.0, 5.0]), st.sampled_from([0.0, 0.15]))
 def test_beliefs_and_normaliser_equal_those_of_the_joint_table(data, seed, scale, impossible):
     domain = data.draw(domains())

@@ -39,7 +39,7 @@ def batches(draw, domain):
     return draw(st.just(downward_closed(domain)) | st.lists(query.map(tuple), max_size=12))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([0.0, 0.1, 0.3]))
 def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossible):
     domain = data.draw(domains(largest=3, most=7))

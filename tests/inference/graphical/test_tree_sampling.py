@@ -36,7 +36,7 @@ def chi_squared(counts, expected):
     return float(np.sum((counts[possible] - expected[possible]) ** 2 / expected[possible]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(SEEDS, st.integers(1, 6), st.integers(1, 9))
 def test_rounded_counts_are_within_one_and_add_up(seed, n_groups, n_values):
     rng = np.random.default_rng(seed)

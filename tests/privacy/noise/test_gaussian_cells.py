@@ -58,7 +58,7 @@ CELLS = st.one_of(st.integers(-3, 3), st.integers(-700, 700), st.sampled_from([-
 PLACES = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63 - 1, 2**63, 2**64 - 1]))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     variance=st.sampled_from(VARIANCES),
     cell=CELLS,

@@ -179,7 +179,7 @@ def squares(first, second):
     return sum((one - two) ** 2 for one, two in zip(first, second, strict=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(rows=st.lists(st.none() | st.sampled_from([-1, 2, 2, 5]), max_size=60), person=PERSON, starts=CUTS)
 def test_neighbours_differ_by_no_more_than_the_events_say(rows, person, starts):
     neighbours = [(Adjacency.ADD_REMOVE, len(person), [*rows, *person])]

@@ -239,6 +239,7 @@ def test_trees_come_out_as_often_as_they_should(counts, scale, decay, changes):
     assert not failed({"fit": p_chi_squared(observed, np.array(list(exact.values())))})
 
 
+@pytest.mark.slow
 def test_another_scale_or_decay_comes_out_differently():
     counts = [0, 1, 0, 0, 3, 1, 0, 0]
     drawn = Counter(sample(counts, 18_000, 13, 7))

@@ -51,7 +51,7 @@ def columns(draw):
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(columns(), st.integers(0, 2**32))
 def test_dates_and_their_parts_survive(column, seed):
     schema = Schema((column,))

@@ -34,7 +34,7 @@ def merged_columns(draw):
     )
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=100)
 @given(merged_columns(), st.integers(0, 2**32))
 def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     schema = Schema((column,))

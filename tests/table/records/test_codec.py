@@ -85,7 +85,7 @@ def every_code(column, repeats=7):
     return np.repeat(np.arange(column.size), repeats)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(COLUMNS, st.integers(0, 2**32))
 def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     schema = Schema((column,))

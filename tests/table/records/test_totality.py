@@ -36,7 +36,7 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(st.sampled_from(COLUMNS), st.lists(ANYTHING, max_size=8))
 def test_any_python_object_gets_a_code(column, values):
     codes = column.encode(objects(values))
