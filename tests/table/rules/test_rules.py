@@ -112,9 +112,7 @@ def people(n_rows=3000):
 
 @pytest.mark.parametrize("mechanism", ["mst", "independent"])
 @pytest.mark.parametrize("epsilon", [0.05, 5])
-@pytest.mark.filterwarnings(
-    "ignore::synthdp.errors.FitWarning"
-)  # of noise alone, now and then: rules hold all the same
+@pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # of noise alone, now and then
 def test_no_synthetic_row_breaks_a_rule(mechanism, epsilon):
     public = schema(CHILD, TOWN)
     run = synthdp.synthesize(people(), public, epsilon=epsilon, delta=1e-6, mechanism=mechanism)
