@@ -11,7 +11,7 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError, SourceError
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.table.counting.covering import Axes, cover, marginals
+from synthdp.table.counting.covering import Axes, batches, cover, marginals
 
 TABLE_CELLS = 2**18
 """Most cells of a table that covers several marginals: fewer scans, for answers of more lines."""
@@ -69,7 +69,7 @@ class EngineSource:
             If the engine fails, or the table was changed between two scans.
         """
         wanted = [self._axes(clique) for clique in cliques]
-        return (counts for batch in _batches(wanted, self._domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        return (counts for batch in batches(wanted, self._domain.shape, KEPT_CELLS) for counts in self._counted(batch))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):
@@ -88,7 +88,7 @@ class EngineSource:
                 found |= _summed(*wider, [axes])
         left = list(fresh.values())
         tables = list(cover(left, self._domain.shape, table_cells=TABLE_CELLS))
-        for some in _batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
+        for some in batches([axes for axes, _ in tables], self._domain.shape, QUERY_CELLS):
             for (table, indices), counts in zip(tables[: len(some)], self._count(some), strict=True):
                 self._keep(table, counts)
                 found |= _summed(table, counts, [left[index] for index in indices])
@@ -152,18 +152,3 @@ def _summed(
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
         found[frozenset(axes)] = axes, owned
     return found
-
-
-def _batches(wanted: Sequence[Axes], shape: Sequence[int], most_cells: int) -> Iterator[list[Axes]]:
-    """Cut a list of marginals into runs of at most so many cells, or of one marginal."""
-    batch: list[Axes] = []
-    n_cells = 0
-    for axes in wanted:
-        size = prod(shape[axis] for axis in axes)
-        if batch and n_cells + size > most_cells:
-            yield batch
-            batch, n_cells = [], 0
-        batch.append(axes)
-        n_cells += size
-    if batch:
-        yield batch

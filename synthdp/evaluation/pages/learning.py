@@ -35,9 +35,7 @@ def prediction_section(view: View) -> Section:
         "classes, macro F1 for more, R2 for numbers; a score near that of guessing has learnt nothing.",
         *view.notes("prediction"),
     ]
-    listings = []
-    if len(view.sections["prediction"]):
-        listings = [view.listing("prediction", PREDICTION, "Scores; more is better.")]
+    listings = view.listings("prediction", PREDICTION, "Scores; more is better.")
     keys = view.keys(key_of(-1, "trained on real rows"), "line")
     pictures = list(_roc_pictures(view))
     return Section(
@@ -73,7 +71,5 @@ def regression_section(view: View) -> Section:
         "Intervals ignore that the rows are synthetic: do not publish them as they are.",
         *view.notes("regression"),
     ]
-    listings = []
-    if len(view.sections["regression"]):
-        listings = [view.listing("regression", REGRESSION, "Terms, those that overlap least first in each model.")]
+    listings = view.listings("regression", REGRESSION, "Terms, those that overlap least first in each model.")
     return Section(name="regression", title="Regression", words=words, listings=listings)

@@ -80,23 +80,21 @@ def _group_pictures(view: View) -> Iterator[Picture]:
 
 def query_section(view: View) -> Section:
     """The user's own questions."""
-    listings = [view.listing("queries", QUERIES, "Your queries, the largest error first.", most=500)]
     return Section(
         name="queries",
         title="Queries",
         words=view.notes("queries"),
-        listings=listings if len(view.sections["queries"]) else [],
+        listings=view.listings("queries", QUERIES, "Your queries, the largest error first.", most=500),
     )
 
 
 def rule_section(view: View) -> Section:
     """Rows that break rules of the schema."""
-    listings = [view.listing("rules", RULES, "Rules, those that most synthetic rows break first.", most=500)]
     return Section(
         name="rules",
         title="Rules",
         words=view.notes("rules"),
-        listings=listings if len(view.sections["rules"]) else [],
+        listings=view.listings("rules", RULES, "Rules, those that most synthetic rows break first.", most=500),
     )
 
 

@@ -38,6 +38,10 @@ class View:
         frame = self.sections[section]
         return frame[frame["table"] == table]
 
+    def listings(self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100) -> list[Listing]:
+        """The first rows of a section as `listing` has them; none if the section is empty."""
+        return [self.listing(section, names, caption, most=most)] if len(self.sections[section]) else []
+
     def listing(self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100) -> Listing:
         """The first rows of a section, with the names of tables if there are several."""
         whose = {"table": "table"} if len(self.names) > 1 else {}

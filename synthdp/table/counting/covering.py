@@ -54,6 +54,21 @@ def cover(
             yield _by_levels(axes, shape), [small[member] for member in members]
 
 
+def batches(wanted: Sequence[Axes], shape: Sequence[int], most_cells: int) -> Iterator[list[Axes]]:
+    """Cut a list of marginals into runs of at most so many cells, or of one marginal."""
+    batch: list[Axes] = []
+    n_cells = 0
+    for axes in wanted:
+        size = prod(shape[axis] for axis in axes)
+        if batch and n_cells + size > most_cells:
+            yield batch
+            batch, n_cells = [], 0
+        batch.append(axes)
+        n_cells += size
+    if batch:
+        yield batch
+
+
 def marginals(
     counts: NDArray[np.integer[Any]], axes: Axes, wanted: Iterable[Axes]
 ) -> Iterator[NDArray[np.integer[Any]]]:

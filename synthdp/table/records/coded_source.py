@@ -1,7 +1,6 @@
 """Sources: where exact counts come from. Only the privacy kernel may ask them."""
 
 from collections.abc import Iterator, Sequence
-from math import prod
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.table.counting.covering import TABLE_CELLS, Axes, marginals
+from synthdp.table.counting.covering import TABLE_CELLS, Axes, batches, marginals
 from synthdp.table.counting.dominant import counts_of_all
 from synthdp.table.counting.joint import JointCounter
 from synthdp.table.records.codec import CodedTable
@@ -74,7 +73,7 @@ class CodedSource:
             If an attribute of a clique is not in the domain, or repeats; before anything is counted.
         """
         wanted = [self._axes(clique) for clique in cliques]
-        return (counts for batch in _batches(wanted, self.domain.shape) for counts in self._counted(batch))
+        return (counts for batch in batches(wanted, self.domain.shape, KEPT_CELLS) for counts in self._counted(batch))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):
@@ -144,18 +143,3 @@ class _Kept:
 
 def _view(known: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
     return counts.transpose([known.index(axis) for axis in axes])
-
-
-def _batches(wanted: Sequence[Axes], shape: Sequence[int]) -> Iterator[list[Axes]]:
-    """Cut a list of marginals into runs of at most `KEPT_CELLS` cells, or of one marginal."""
-    batch: list[Axes] = []
-    n_cells = 0
-    for axes in wanted:
-        size = prod(shape[axis] for axis in axes)
-        if batch and n_cells + size > KEPT_CELLS:
-            yield batch
-            batch, n_cells = [], 0
-        batch.append(axes)
-        n_cells += size
-    if batch:
-        yield batch
