@@ -98,23 +98,30 @@ def places(content):
             yield from places(value)
 
 
+def odd_once(content, odd, rng):
+    """Replace, remove or repeat one value below JSON values, in place; whether there was one."""
+    found = list(places(content))
+    if not found:
+        return False
+    holder, key = found[rng.integers(len(found))]
+    action = rng.random()
+    if action < 0.75:
+        holder[key] = deepcopy(odd[rng.integers(len(odd))])
+    elif action < 0.85:
+        del holder[key]
+    elif isinstance(holder, list):
+        holder.append(holder[key])
+    else:
+        holder[f"{key}x"] = holder[key]
+    return True
+
+
 def odd_json(content, rng):
     """JSON values of which one or two are replaced, removed or repeated."""
     content = json.loads(json.dumps(content))
     for _ in range(rng.integers(1, 3)):
-        found = list(places(content))
-        if not found:
-            return content
-        holder, key = found[rng.integers(len(found))]
-        action = rng.random()
-        if action < 0.75:
-            holder[key] = deepcopy(ODD[rng.integers(len(ODD))])
-        elif action < 0.85:
-            del holder[key]
-        elif isinstance(holder, list):
-            holder.append(holder[key])
-        else:
-            holder[f"{key}x"] = holder[key]
+        if not odd_once(content, ODD, rng):
+            break
     return content
 
 

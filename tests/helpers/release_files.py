@@ -7,6 +7,7 @@ import zipfile
 from hashlib import sha256
 
 import numpy as np
+from helpers.mutated_files import odd_once
 
 MANIFEST, SUMS = "synthesis.json", "SHA256SUMS"
 
@@ -108,25 +109,4 @@ def _odd_json(data, rng):
         content = json.loads(data)
     except ValueError:
         return data
-    places = list(_places(content))
-    if not places:
-        return data
-    holder, key = places[rng.integers(len(places))]
-    action = rng.random()
-    if action < 0.7:
-        holder[key] = ODD[rng.integers(len(ODD))]
-    elif action < 0.85:
-        del holder[key]
-    elif isinstance(holder, list):
-        holder.append(holder[key])
-    else:
-        holder[f"{key}x"] = holder[key]
-    return json.dumps(content).encode()
-
-
-def _places(content):
-    """Every value below one, by the list or object that holds it and its place there."""
-    for key, value in list(content.items() if isinstance(content, dict) else enumerate(content)):
-        yield content, key
-        if isinstance(value, dict | list):
-            yield from _places(value)
+    return json.dumps(content).encode() if odd_once(content, ODD, rng) else data
