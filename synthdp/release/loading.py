@@ -91,7 +91,7 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
             schema=schema,
             measurements=measured,
         )
-    except (AttributeError, KeyError, SynthdpError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
     if schema is not None and measured:
         certificate |= {"complete": kept.has_ended}

@@ -95,7 +95,8 @@ class KeptAnswers:
     def ledger(self) -> PrivacyLedger:
         """The ledger of the run, charged with all that was answered.
 
-        Raises `SynthdpError`, `KeyError`, `TypeError` or `ValueError` if the answers are not those of such a run.
+        Raises `SynthdpError`, `ArithmeticError`, `KeyError`, `TypeError` or `ValueError` if the answers are not those
+        of such a run.
         """
         settings = self.header["settings"]
         ledger = PrivacyLedger(
@@ -130,7 +131,7 @@ class KeptAnswers:
             ledger = self.ledger()
             learnt = [field["name"] for note in self.notes for field in note["learnt"]["fields"]]
             budget = {"rho_spent": float(ledger.spent), "rho_budget": float(ledger.budget)}
-        except (KeyError, SynthdpError, TypeError, ValueError):
+        except (ArithmeticError, KeyError, SynthdpError, TypeError, ValueError):
             self.refuse(NO_RUN)
         same = self.header.get("made_by") == made_by()
         return {

@@ -1,6 +1,7 @@
 """A release of what a journal holds, without its run: all that was paid for, and no more than that is claimed."""
 
 import json
+from contextlib import suppress
 
 import pytest
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, StopError, answers, frame, stops
@@ -220,6 +221,7 @@ HEADERS = [
     of_facts(domain_share="x"),
     of_facts(public=[]),
     of_facts(failure_delta=2.0),
+    of_facts(failure_delta=10**400),
     of_settings(epsilon="x"),
     of_settings(epsilon=1e-9),
     of_settings(adjacency=[]),
@@ -253,13 +255,15 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(
-    ("change", "line"), [*((each, 0) for each in HEADERS), *((each, 1) for each in ANSWERS)], ids=range(32)
+    ("change", "line"), [*((each, 0) for each in HEADERS), *((each, 1) for each in ANSWERS)], ids=range(33)
 )
 def test_what_is_forged_is_one_clear_error(path, change, line):
     run(path)
     forged(path, change, line)
     with pytest.raises(DataFileError, match=r"give a file that synthdp wrote$"):
         synthdp.from_journal(path)
+    with suppress(DataFileError):
+        KeptAnswers.of(path).described()
 
 
 def test_events_are_written_exactly():
