@@ -36,7 +36,6 @@ def place(made, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(targets, "MAX_TARGETS", 0)  # no models, and few pictures: they take long
     monkeypatch.setattr(marginals, "N_PAIRS", 0)
-    monkeypatch.setattr(marginals, "MAX_TABLES", 1)
     return tmp_path
 
 
