@@ -10,7 +10,7 @@ from helpers.seldom import often
 from helpers.stated import release_of
 
 from synthdp import evaluate
-from synthdp.evaluation.pages import marginals
+from synthdp.evaluation.pages import marginals, view
 from synthdp.explain.pages.release_page import release_page
 
 pytest.importorskip("matplotlib")
@@ -41,7 +41,7 @@ def pages(tmp_path_factory):
     found = evaluate(people(300), tables, SCHEMA, targets="job", by="town", certificate=stated)
     with pytest.MonkeyPatch.context() as patched:  # fewer pictures of a kind are as good a test
         patched.setattr(marginals, "N_PAIRS", 1)
-        patched.setattr(marginals, "MAX_TABLES", 1)
+        patched.setattr(view, "N_OPEN", 1)
         found.to_html(folder / "evaluation.html")
     release_page(release_of(), folder / "release.html")
     return folder
