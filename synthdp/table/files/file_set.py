@@ -143,6 +143,7 @@ class FileSet(TableFile):
                 self._check_same(part, self._part)
                 for chunk in rows(self._part):
                     yield chunk[names]
+                self._part.check_unchanged()
             self._part, self._n_done = None, self._n_done + 1
 
     def _check_same(self, part: str, table: TableFile) -> None:
