@@ -49,7 +49,7 @@ VALUES = "privacy/values"
 RECORDS = "table/records and what reads and codes one column"
 SOURCES = "sources"
 COUNTING = "table/counting"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, SOURCES: 600}
+LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, SOURCES: 660}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 
