@@ -11,7 +11,7 @@ from math import inf, nan
 import mpmath
 import numpy as np
 import pytest
-from helpers.seldom import often
+from helpers.seldom import examples, often
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.accounting import gdp_delta, zcdp_delta
@@ -206,7 +206,7 @@ def test_the_bracket_of_pi_is_used_by_its_safe_end(convert, delta_of, monkeypatc
             assert delta_of(convert(epsilon=epsilon, delta=delta), epsilon) <= delta
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(x=st.floats(-300, 300).map(lambda x: Fraction(10.0**x)), near=st.fractions(0, 1))
 @example(x=Fraction(1), near=Fraction(0))
 @example(x=Fraction(1, 2**1074), near=Fraction(0))
@@ -219,7 +219,7 @@ def test_brackets_of_logarithms_are_right_and_narrow(x, near):
         assert upper - lower <= Fraction(1, 10**24)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(z=st.one_of(st.floats(0, 6), st.floats(-3, 12).map(lambda x: 10.0**x)))
 @example(z=2.0)
 @example(z=2 - 2**-52)
