@@ -9,6 +9,7 @@ from statistics import NormalDist
 from types import SimpleNamespace
 
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -372,7 +373,7 @@ def test_a_file_that_is_far_too_large_is_not_read(budget, monkeypatch):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_damage_is_one_clear_error_or_an_end_that_was_cut_short(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("fuzz") / "budget"
     budget = Budget.create(path, **POPULATION)
