@@ -11,8 +11,8 @@ import pandas as pd
 
 from synthdp.errors import DataFileError, SchemaError
 from synthdp.evaluation.metrics.read_table import check_header
-from synthdp.strict_json import parse_json
-from synthdp.table.files.json_files import MAX_JSON_BYTES, load_json
+from synthdp.strict_json import MAX_BYTES, parse_json
+from synthdp.table.files.json_files import load_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.schema.schema import Schema
@@ -53,7 +53,7 @@ def _content(path: str | PathLike[str]) -> Any:
         return load_json(path, "schema")
     try:
         with ZipFile(path) as archive, archive.open("synthesis.json") as manifest:
-            content = manifest.read(MAX_JSON_BYTES)
+            content = manifest.read(MAX_BYTES)
         return parse_json(content.decode(), f"schema {str(path)!r}")["schema"]
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, BadZipFile, zlib.error):  # damaged or forged
         problem = "it is no saved synthesis, or is damaged; give a file from --save"

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from os import PathLike
 from typing import Any, final
 
@@ -120,7 +120,7 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
 
 def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
-    manifest = parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST)
+    manifest = parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST, most_memory=inf)
     version = _version(manifest["format"])
     arrays = {name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)}
     if version > 1:
