@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from os import PathLike
 from typing import Any, final
 
@@ -142,7 +142,7 @@ def _opened(path: str | PathLike[str], max_bytes: int | None) -> Iterator[tuple[
 
 def _manifest(members: Members, size: int, max_bytes: int | None) -> Any:
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
-    return parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST)
+    return parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST, most_memory=inf)
 
 
 def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
