@@ -177,6 +177,7 @@ def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path, printed):
 
 
 @needs_data
+@pytest.mark.slow
 def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, printed):
     results = tmp_path / "mechanisms.csv"
     command = ["mechanisms.py", "--data-sets", "nltcs", "--epsilons", "10", "--seeds", "1", "--limit", "1"]
