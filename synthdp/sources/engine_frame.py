@@ -27,6 +27,9 @@ _ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
 
 
+_WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory (in Dask data.compute())"
+
+
 @final
 @dataclass(frozen=True)
 class EngineColumn:
@@ -123,7 +126,7 @@ class EngineFrame:
         engine = lazy.implementation
         name = engine.name.lower()
         if engine.name not in _ENGINES:
-            raise ParameterError(f"data is a lazy table of {name}; give one of polars, DuckDB, Ibis or PySpark")
+            raise ParameterError(f"data is a lazy table of {name}; {_WAY_OUT}")
         types = asked(name, "reading the types of columns", lambda: dict(lazy.collect_schema()))
         columns = [EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)]
         rows = lazy

@@ -11,6 +11,7 @@ from helpers.engines import ENGINES, in_duckdb
 
 from synthdp import synthesize
 from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
+from synthdp.sources import engine_frame
 from synthdp.sources.asking import asked
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
@@ -76,6 +77,12 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     with pytest.raises(SourceError) as caught:
         synthesize(failing(duckdb.connect()), {"fields": [AGE]}, epsilon=1.0, delta=1e-6)
     assert SECRET not in said_by(caught.value, caplog)
+
+
+def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
+    monkeypatch.setattr(engine_frame, "_ENGINES", ())
+    with pytest.raises(ParameterError, match="lazy table of polars; give one of polars, DuckDB"):
+        EngineFrame.of(pl.LazyFrame({"x": [1]}))
 
 
 def test_panics_are_caught_and_interrupts_are_not():

@@ -29,6 +29,11 @@ NAMES = {
     "measured": "measured",
 }
 _AXES = {"sampling": "TVD that sampling causes", "noise": "TVD that noise causes (at 1: or more)"}
+_OF_NOISE = (
+    "In the third, of marginals that were measured, the line is what the noise would cause; below it the engine made "
+    "use of other measurements. Points at its right end have noise of 1 or more: as much as there are rows, or many "
+    "times that."
+)
 WAYS = [key_of(k - 1, f"{k}-way marginals", "both") for k in (1, 2, 3)]
 
 
@@ -71,9 +76,8 @@ def marginal_section(view: View) -> Section:
     """Errors of all marginals: how they are spread, and their references."""
     words = [
         "How often the values of one, two or three columns occur together. In the second picture a point is a "
-        "marginal: on the dashed line its error is what sampling would cause, above it is more. In the third, of "
-        "marginals that were measured, it is what the noise would cause; below it the engine made use of other "
-        "measurements. Points at its right end have noise of 1 or more: as much as there are rows, or many times that.",
+        "marginal: on the dashed line its error is what sampling would cause, above it is more.",
+        *([_OF_NOISE] if view.sections["marginals"]["noise"].notna().any() else ()),
         *view.notes("marginals"),
         *view.notes("noise"),
     ]

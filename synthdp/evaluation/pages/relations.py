@@ -38,8 +38,9 @@ def association_section(view: View) -> Section:
         "have one order and one scale, those of differences another one.",
         *view.notes("associations"),
     ]
-    if frame.empty:
-        return Section(name="associations", title="Associations", words=words)
+    if frame["difference"].isna().all():
+        reason = [] if frame.empty else ["No two columns have one in both tables: all but one are constant."]
+        return Section(name="associations", title="Associations", words=[*words, *reason])
     columns = [name for name in view.tables[""].domain.attributes if name in {*frame["one"], *frame["other"]}]
     first = view.of("associations", view.names[0])
     real = Words("Associations: real", "How strongly each two columns depend on each other, from 0 to 1.")
@@ -68,11 +69,12 @@ def _strengths(view: View, name: str, columns: Sequence[str]) -> Picture:
 
 def _differences(view: View, name: str, columns: Sequence[str]) -> Picture:
     own = view.of("associations", name)
-    worst = own.iloc[0]
+    worst = own.iloc[0]  # what is NaN comes last
     said = f"The largest is {worst['one']} and {worst['other']}: {worst['real']:.3g} became {worst['synthetic']:.3g}."
+    if np.isnan(worst["difference"]):
+        said = "No two columns have an association in both tables."
     words = Words(f"Difference: {name} less real", said)
-    largest = view.sections["associations"]["difference"].abs().max()  # of all tables: NaN if there is none
-    most = float(largest) if largest > 0 else 1.0
+    most = float(view.sections["associations"]["difference"].abs().max()) or 1.0  # of all tables
     return _map(words, own, columns, own["difference"], (-most, most))
 
 

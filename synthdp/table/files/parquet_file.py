@@ -97,7 +97,9 @@ def write_parquet_pieces(frames: Iterable[pd.DataFrame], empty: pd.DataFrame, st
     as_read = pyarrow.Schema.from_pandas(empty, preserve_index=False).metadata  # what pandas is told of the types
     pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(pieces).replace_schema_metadata(as_read)
-    with pyarrow.parquet.ParquetWriter(stream, first.schema, store_schema=False) as writer:
+    # a dictionary of drawn floats, which are mostly different, takes longer than they do themselves, and more bytes
+    few = [field.name for field in first.schema if not pyarrow.types.is_floating(field.type)]
+    with pyarrow.parquet.ParquetWriter(stream, first.schema, use_dictionary=few, store_schema=False) as writer:
         writer.write_table(first)
         for piece in pieces:
             writer.write_table(piece.cast(first.schema))

@@ -50,6 +50,13 @@ def test_maps_of_all_tables_are_there_and_have_one_scale(view, monkeypatch):
         assert len(scale(alike[0])) > 1
 
 
+def test_constant_columns_have_a_sentence_and_no_empty_maps(view):
+    frame = view.sections["associations"].assign(difference=np.nan)
+    section = association_section(replace(view, sections=view.sections | {"associations": frame}))
+    assert section.pictures == ()
+    assert section.words[-1] == "No two columns have one in both tables: all but one are constant."
+
+
 def test_noise_that_is_cut_off_is_told_and_errors_of_all_tables_have_one_scale(view, monkeypatch):
     monkeypatch.setattr(views, "N_OPEN", 1)
     frame = view.sections["marginals"]
@@ -61,6 +68,7 @@ def test_noise_that_is_cut_off_is_told_and_errors_of_all_tables_have_one_scale(v
     assert all("(at 1: or more)" in each.svg for each in drawn)
     assert len({tuple(scale(each)) for each in drawn}) == 1
     assert "1 or more" not in section.pictures[1].note
+    assert [any("noise" in line for line in each.words) for each in (section, marginal_section(view))] == [True, False]
 
 
 def test_the_line_over_epsilon_joins_the_best_tables(view, monkeypatch):
