@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
 from os import PathLike
@@ -16,7 +17,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.release.saving.arrays import from_npy, to_npy
-from synthdp.release.saving.members import MAX_RATIO, Members, open_members, write_members
+from synthdp.release.saving.members import MAX_RATIO, Folder, Members, open_members, write_members
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.strict_json import parse_json
 from synthdp.table.files.writing import reason
@@ -63,10 +64,11 @@ class Pieces:
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
     """Write the pieces of a synthesis to one file; raises `DataFileError` if it exists or cannot be written."""
-    write_members(path, _members_of(pieces), force=force)
+    write_members(path, members_of(pieces), force=force)
 
 
-def _members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
+def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
+    """The members of a file that holds them, by name."""
     arrays: dict[str, NDArray[Any]] = {}
     measured = [_measurement_state(m, i, arrays) for i, m in enumerate(pieces.measurements)]
     model = None
@@ -104,21 +106,28 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
     DataFileError
         If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
     """
+    with readable(path), open_members(path, max_bytes=max_bytes) as (members, size):
+        return pieces_in(members, size, max_bytes)
+
+
+@contextmanager
+def readable(path: str | PathLike[str]) -> Iterator[None]:
+    """Whatever reading a damaged or forged file raises, as `DataFileError`."""
     try:
-        with open_members(path, max_bytes=max_bytes) as (members, size):
-            return _pieces(members, size, max_bytes)
+        yield
     except DataFileError as error:
         raise DataFileError(f"{str(path)!r}: {error}") from None
     except MemoryError:
         raise
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
-    except Exception as error:  # of a damaged or forged file the readers below may raise anything
+    except Exception as error:  # the readers below may raise anything
         problem = "it is no saved synthesis, or is damaged; give a file from --save, or restore it from a copy"
         raise DataFileError(f"{str(path)!r}: {problem}") from error
 
 
-def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
+def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pieces:
+    """The pieces of a synthesis among the members of a file of so many bytes, or of a folder in it."""
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
     manifest = parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST)
     version = _version(manifest["format"])
