@@ -1,6 +1,6 @@
 """Drawing families: roots first, then the rows below them, turn by turn, each given what is above and beside it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -20,6 +20,7 @@ from synthdp.table.schema.schema import Schema
 
 Ints = NDArray[np.intp]
 Numbers = Mapping[str, NDArray[np.float64]]
+_NONE = np.empty(0, np.intp)
 
 
 @final
@@ -77,32 +78,38 @@ def drawn_roots(
     return DrawnRows(own, codes, _numbers(view, own, checked), places, np.zeros_like(places))
 
 
+Fitted = tuple[View, Model]
+"""A view, and the model that draws its rows."""
+
+
 def drawn_children(
     view: View,
-    model: Model | None,
+    fitted: Sequence[Fitted],
     parents: DrawnRows,
     *,
     seed: np.random.SeedSequence,
     text: bool,
     checked: Collection[str],
 ) -> DrawnRows:
-    """Rows of a table below rows that were drawn; no model if the table has nothing but keys."""
+    """Rows of a table below rows that were drawn.
+
+    ``fitted`` are the views of its first rows and of later ones, which stay undrawn without theirs; there is none if
+    the table has nothing but keys.
+    """
     counts = parents.codes[view.table.count].astype(np.intp)
     place = np.repeat(np.arange(parents.n_rows), counts)
     turns = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
     above = {name: parents.codes[name][place] for name in view.above}
     numbers = {name: values[place] for name, values in parents.numbers.items()}
-    if model is None or not len(place):
-        frame = pd.DataFrame(index=pd.RangeIndex(len(place))) if model is None else _empty(view, text=text)
-        codes = above | {name: np.empty(0, np.uint8) for name in (view.own if model is not None else ())}
-        return DrawnRows(frame, codes, numbers, place, turns)
-    drawing = _Drawing(view, model, above, numbers, text=text, checked=checked)
+    settles = any(each.schema is not None and each.schema.checks is not None for each, _ in fitted)
+    drawing = _Drawing(view, above, numbers, len(place), settles=settles, text=text, checked=checked)
     quotas = Quotas(view.table, counts)
-    for turn in range(int(counts.max())):
+    n_turns = int(counts.max(initial=0))
+    for turn in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
         rows = np.flatnonzero(turns == turn)
-        drawing.draw(rows, turn, quotas.groups(place[rows], turn), seed.spawn(1)[0])
+        drawing.draw(fitted[min(turn, 1)], rows, turn, quotas.groups(place[rows], turn), seed.spawn(1)[0])
         quotas.add(place[rows], drawing.codes, rows)
-    frame = drawing.frame(seed.spawn(1)[0])
+    frame = drawing.frame(view, seed.spawn(1)[0])
     return DrawnRows(frame, above | drawing.codes, drawing.numbers, place, turns)
 
 
@@ -113,83 +120,74 @@ class _Drawing:
     def __init__(
         self,
         view: View,
-        model: Model,
         above: Mapping[str, Codes],
         numbers: Numbers,
+        n_rows: int,
         *,
+        settles: bool,
         text: bool,
         checked: Collection[str],
     ) -> None:
-        assert view.schema is not None
-        self._view, self._model, self._above, self._text, self._checked = view, model, above, text, checked
-        self._schema: Schema = view.schema
-        n_rows = len(next(iter(above.values())))
-        self.codes = {name: np.zeros(n_rows, self._schema[name].dtype) for name in view.own}
-        self.numbers = dict(numbers) | {
-            name: np.full(n_rows, np.nan) for name in view.table.attributes if name in checked
-        }
+        self._table, self._above, self._text, self._checked = view.table, above, text, checked
+        schema = view.schema
+        self.codes = {} if schema is None else {name: np.zeros(n_rows, schema[name].dtype) for name in view.own}
+        self.numbers = dict(numbers) | {name: np.full(n_rows, np.nan) for name in view.own if name in checked}
         self._pieces: list[pd.DataFrame] = []
+        self._n_rows = n_rows
+        self._settles = settles
 
-    def draw(self, rows: Ints, turn: int, groups: list[tuple[Ints, Wanted]], seed: np.random.SeedSequence) -> None:
+    def draw(
+        self, fitted: Fitted, rows: Ints, turn: int, groups: list[tuple[Ints, Wanted]], seed: np.random.SeedSequence
+    ) -> None:
         """Draw some rows, all of one turn; ``groups`` say which of them may have which levels."""
         sampling, decoding = (int(word) for word in seed.generate_state(2))
-        view = self._view
+        (view, model), schema = fitted, fitted[0].schema
+        assert schema is not None
+        other = rows - (1 if self._table.order is not None else turn)
         known = {name: codes[rows] for name, codes in self._above.items()}
-        other = rows - (1 if view.table.order is not None else turn)
-        for name, source in view.beside.items():
-            missing = np.full(len(rows), self._schema[name].missing_code)
-            known[name] = self.codes[source][other] if turn else missing
+        known |= {name: self.codes[source][other] for name, source in view.beside.items()}
         for number, (which, wanted) in enumerate(groups):
             part = {name: codes[which] for name, codes in known.items()}
             if wanted:
-                drawn = complete_where(self._model, part, wanted, seed=sampling + number)
+                drawn = complete_where(model, part, wanted, seed=sampling + number)
             else:
-                drawn = self._model.complete(part, seed=sampling + number)
-            for name, codes in zip(self._schema.names, drawn, strict=True):
+                drawn = model.complete(part, seed=sampling + number)
+            for name, codes in zip(schema.names, drawn, strict=True):
                 if name in self.codes:
                     self.codes[name][rows[which]] = codes
-        if self._schema.checks is not None:
-            self._settle(rows, other if turn else None, known, np.random.default_rng(decoding))
+        if self._settles:
+            self._settle(view, rows, other, known, np.random.default_rng(decoding))
 
-    def _settle(self, rows: Ints, other: Ints | None, known: Mapping[str, Codes], rng: np.random.Generator) -> None:
+    def _settle(
+        self, view: View, rows: Ints, other: Ints, known: Mapping[str, Codes], rng: np.random.Generator
+    ) -> None:
         """Values of some rows, such that they keep to checks with what is above and beside them."""
-        checks, own = self._schema.checks, {name: codes[rows] for name, codes in self.codes.items()}
-        assert checks is not None
-        given = {name: self.numbers[name][rows] for name in checks.columns if name in self._above}
-        for name, source in self._view.beside.items():
-            if name in checks.columns:
-                given[name] = np.full(len(rows), np.nan) if other is None else self.numbers[source][other]
-        every = [{**known, **own}[name] for name in self._schema.names]
-        drawn = decode(every, self._schema, rng, text=self._text, given=given)
-        frame = _own_columns(self._view, drawn)
-        table = self._view.table
-        assert table.schema is not None
-        for name, codes in zip(table.attributes, encode(frame, table.schema).columns, strict=True):
-            self.codes[name][rows] = codes
-        for name, values in _numbers(self._view, frame, self._checked).items():
+        schema, own = view.schema, {name: codes[rows] for name, codes in self.codes.items()}
+        assert schema is not None
+        checked = () if schema.checks is None else schema.checks.columns
+        given = {name: self.numbers[name][rows] for name in checked if name in self._above}
+        given |= {name: self.numbers[source][other] for name, source in view.beside.items() if name in checked}
+        drawn = decode([{**known, **own}[name] for name in schema.names], schema, rng, text=self._text, given=given)
+        frame = _own_columns(view, drawn)
+        if self._table.schema is not None:
+            coded = encode(frame, self._table.schema)
+            for name, codes in zip(self._table.attributes, coded.columns, strict=True):
+                self.codes[name][rows] = codes
+        for name, values in _numbers(view, frame, self._checked).items():
             self.numbers[name][rows] = values
         self._pieces.append(frame.set_index(rows))
 
-    def frame(self, seed: np.random.SeedSequence) -> pd.DataFrame:
-        """Values of all rows."""
-        table = self._view.table
-        if table.schema is None:
-            return pd.DataFrame(index=pd.RangeIndex(len(next(iter(self._above.values())))))
+    def frame(self, view: View, seed: np.random.SeedSequence) -> pd.DataFrame:
+        """Values of all rows: as they were settled, or now."""
+        schema = self._table.schema
+        if schema is None:
+            return pd.DataFrame(index=pd.RangeIndex(self._n_rows))
         if self._pieces:
             return pd.concat(self._pieces).sort_index()
-        rng = np.random.default_rng(seed)
-        found = decode([self.codes[name] for name in table.attributes], table.schema, rng, text=self._text)
-        self.numbers |= _numbers(self._view, found, self._checked)
+        codes = [self.codes[name] for name in self._table.attributes]
+        found = decode(codes, schema, np.random.default_rng(seed), text=self._text)
+        self.numbers |= _numbers(view, found, self._checked)
         return found
-
-
-def _empty(view: View, *, text: bool) -> pd.DataFrame:
-    """A table without rows."""
-    schema = view.table.schema
-    if schema is None:
-        return pd.DataFrame(index=pd.RangeIndex(0))
-    none = [np.empty(0, column.dtype) for column in schema.columns]
-    return decode(none, schema, np.random.default_rng(0), text=text)
 
 
 def _own_columns(view: View, drawn: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.strict_json import parse_json
 from synthdp.table.frames.form import TableForm
 from synthdp.table.package.package import Package
+from synthdp.table.package.view import views_of
 from synthdp.version import __version__
 
 _KIND, VERSION = "synthdp-linked-synthesis", 1
@@ -45,7 +46,7 @@ def _members_of(
         "software": f"synthdp {__version__}",
         "certificate": dict(certificate),
         "package": dict(content),
-        "tables": list(parts),
+        "views": list(parts),
     }
     yield _MANIFEST, json.dumps(manifest, indent=1).encode()
     for number, part in enumerate(parts.values()):
@@ -88,9 +89,10 @@ def _read(
         raise DataFileError(f"{newer}; update synthdp")
     members.check_sums()
     package, parts = Package.from_dict(manifest["package"]), dict[str, Synthesis]()
-    for number, name in enumerate(manifest["tables"]):
+    views = views_of(package)
+    for number, name in enumerate(manifest["views"]):
         pieces = archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes)
-        parts[package[name].name] = Synthesis(
+        parts[views[name].label] = Synthesis(
             schema=pieces.schema,
             measurements=pieces.measurements,
             model=pieces.model,

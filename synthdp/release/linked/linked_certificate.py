@@ -41,7 +41,7 @@ def linked_certificate(
         Further public facts.
     """
     root = package.root.name
-    found = [f"table {name!r}: {text}" for name, part in parts.items() for text in _of_part(part)]
+    found = [f"{name}: {text}" for name, part in parts.items() for text in _of_part(part)]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
     public: dict[str, object] = {
         "mechanism": mechanism_facts(mechanism),
@@ -76,12 +76,13 @@ def _view_facts(package: Package, view: View, part: Synthesis) -> dict[str, Any]
     stated, table = part.certificate, view.table
     facts: dict[str, Any] = {
         "table": view.name,
+        "rows": "later" if view.is_later else "all" if table.parent is None else "first",
         "parent": table.parent,
         "max_children": None if table.parent is None else table.max_children,
         "order": table.order,
         "units_of_weight": view.grid,
         "weight_of_a_row": [
-            {"siblings": size, "units": units} for size, units in zip(view.sizes, view.weights, strict=True)
+            {"parts": size, "units": units} for size, units in zip(view.sizes, view.weights, strict=True)
         ],
         "rho_spent": stated["accounting"]["rho_spent"],
     }

@@ -1,22 +1,26 @@
 """One run over linked tables: a release of each view, all paid from one ledger."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import sqrt
 from types import MappingProxyType
 from typing import Any, final
 
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
+from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.linked.informed import Informed
+from synthdp.release.linked.known_above import KnownAbove
 from synthdp.release.linked.linked_certificate import linked_certificate
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.linked.workload import workload_of
-from synthdp.release.registry import as_mechanism
+from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.release import Release
 from synthdp.release.settings import settled_accounting
 from synthdp.release.synthesis import Synthesis
@@ -64,9 +68,13 @@ class LinkedRelease:
         if package.root.name not in self._views:
             raise ParameterError(f"package: the root {package.root.name!r} has neither columns nor children; add some")
         shares = shares_of(self._views)
-        self._releases = {
-            name: self._release(view, self._ledger.budget * shares[name], engine) for name, view in self._views.items()
+        self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
+        self._parts = {
+            label: self._ledger.part(self._ledger.budget * shares[label], max_rows=view.grid)
+            for label, view in self._views.items()
         }
+        for label in self._views:
+            self._release(label)  # refuses now what could not be asked
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -89,21 +97,21 @@ class LinkedRelease:
         root = self._package.root
         return f"{root.name}.{'+'.join(root.key)}"
 
-    def _release(self, view: View, budget: Fraction, engine: str | Estimator | None) -> Release:
-        """The release of one view, which a part of the budget pays for."""
-        schema = view.schema
-        assert schema is not None
+    def _release(self, label: str, known: Sequence[LinearMeasurement] = ()) -> Release:
+        """The release of one view, which a part of the budget pays for, and whose engine is told what is known."""
+        view = self._views[label]
+        assert view.schema is not None
         return Release(
-            schema=schema,
+            schema=view.schema,
             epsilon=self._ledger.epsilon,
             delta=self._ledger.delta,
             mechanism=self._mechanism,
-            workload=workload_of(view, schema.domain),
-            engine=engine,
+            workload=workload_of(view, view.schema.domain),
+            engine=Informed(self._engine, known) if known else self._engine,
             adjacency=Adjacency.ADD_REMOVE,
             accounting=self._ledger.accounting,
             randomness=self._randomness,
-            ledger=self._ledger.part(budget, max_rows=view.grid),
+            ledger=self._parts[label],
         )
 
     @forgetful
@@ -127,7 +135,7 @@ class LinkedRelease:
             For some views who sees each question and its answer; for audits.
         """
         report = in_notebook(report)
-        counted = dict(sources())
+        counted, above = dict(sources()), KnownAbove(self._views)
         parts: dict[str, Synthesis] = {}
 
         def saved(part: Any, name: str) -> None:
@@ -135,13 +143,16 @@ class LinkedRelease:
                 parts[name] = part
 
         try:
-            for name, release in self._releases.items():
-                parts[name] = release.of(
-                    counted.pop(name),  # let go of, as soon as it is asked for no more
-                    report=_named(report, name),
-                    rescue=lambda part, name=name: saved(part, name),
-                    witness=witnesses.get(name),
+            for label, view in self._views.items():
+                ledger = self._parts[label]
+                known = above.of(view, sqrt(ledger.unit.sigma_squared(ledger.budget)))
+                parts[label] = self._release(label, known).of(
+                    counted.pop(label),  # let go of, as soon as it is asked for no more
+                    report=_named(report, label),
+                    rescue=lambda part, label=label: saved(part, label),
+                    witness=witnesses.get(label),
                 )
+                above.add(label, parts[label])
         except BaseException:
             if rescue is not None and parts:
                 rescue(self._synthesis(parts))

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from math import prod
 from os import PathLike
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 import pandas as pd
 
 from synthdp.errors import ParameterError
 from synthdp.inference.requests import check_seed
+from synthdp.measurement import FloatArray
 from synthdp.release.linked import linked_archive
 from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
 from synthdp.release.linked.fresh_keys import fresh_keys
@@ -33,8 +34,8 @@ class LinkedSynthesis:
     package
         What is public of the tables.
     parts
-        The release of each view by the name of its table; counts of rows below the root are in units of weight, of
-        which a whole family has as many as `synthdp.table.package.view.View.grid`.
+        The release of each view by what that is called; counts of rows below the root are in units of weight, of which
+        a whole family has as many as `synthdp.table.package.view.View.grid`.
     certificate
         What the release says about its guarantee, as plain JSON values.
     """
@@ -50,7 +51,7 @@ class LinkedSynthesis:
 
     @property
     def parts(self) -> dict[str, Synthesis]:
-        """The release of each view, by the name of its table."""
+        """The release of each view, by what that is called."""
         return dict(self._parts)
 
     @property
@@ -131,20 +132,20 @@ class LinkedSynthesis:
         drawn: dict[str, DrawnRows] = {}
         tables: dict[str, pd.DataFrame] = {}
         keys: dict[str, dict[str, pd.Series]] = {}
-        for name, own_seed in zip(self._views, np.random.SeedSequence(seed).spawn(len(self._views)), strict=True):
-            view, part = self._views[name], self._parts.get(name)
-            table, parent = view.table, view.table.parent
-            if parent is None:
-                assert part is not None
+        for table, own_seed in zip(
+            self._package.tables, np.random.SeedSequence(seed).spawn(len(self._package.tables)), strict=True
+        ):
+            view, name = self._views[table.name], table.name
+            if table.parent is None:
                 named = None if rows is None else self._named(rows)
                 found = drawn_roots(
-                    view, part.model, n_roots, seed=own_seed, text=text, given=named, checked=checked
+                    view, self._parts[name].model, n_roots, seed=own_seed, text=text, given=named, checked=checked
                 )
             else:
-                model = None if part is None else part.model
-                found = drawn_children(view, model, drawn[parent], seed=own_seed, text=text, checked=checked)
-            above = {} if parent is None else keys[parent]
-            given_keys = rows if parent is None else None
+                fitted = [(self._views[label], self._parts[label].model) for label in self._of_table(name)]
+                found = drawn_children(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
+            above = {} if table.parent is None else keys[table.parent]
+            given_keys = rows if table.parent is None else None
             drawn[name] = found
             keys[name] = fresh_keys(self._package, table, found, above, text=text, given=given_keys)
             tables[name] = _put_together(table, found.frame, keys[name], seed=own_seed, text=text)
@@ -173,21 +174,27 @@ class LinkedSynthesis:
             If there are too many combinations.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
-        view = self._view_with(names)
-        part = self._part(view.name)
-        path = [table.count for table in (*self._package.above(view.name), view.table) if table.parent is not None]
+        views = self._views_with(names)
+        counts = np.sum([self._rows_expected(view, names) for view in views], axis=0)
+        schema = views[0].schema
+        assert schema is not None
+        return pd.Series(counts.ravel(), index=cell_labels(schema, names), name="count")
+
+    def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
+        """Expected numbers of rows of a view by some columns: weights, each by what a row of its class counts."""
+        if view.label not in self._parts:
+            raise ParameterError(f"columns: the run was stopped before it came to {view.label!r}; ask for others")
+        path = view.steps
         wanted = [*names, *(name for name in path if name not in names)]
-        counts = part.model.marginal(wanted).values
+        counts = self._parts[view.label].model.marginal(wanted).values
         by_size = dict(zip(view.sizes, view.weights, strict=True))
-        scale = np.ones([part.schema[name].size for name in path])
-        for cell in np.ndindex(scale.shape):
-            scale[cell] = 1 / by_size[prod(cell)] if prod(cell) else 0.0
+        less = [int(view.is_later and name == view.table.count) for name in path]
+        units = np.zeros([counts.shape[wanted.index(name)] for name in path])
+        for cell in np.ndindex(units.shape):
+            size = prod(max(n - one, 0) for n, one in zip(cell, less, strict=True))
+            units[cell] = 1 / by_size[size] if size else 0.0
         axes = [wanted.index(name) for name in path]
-        shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
-        order = np.argsort(axes)
-        counts = counts * scale.transpose(order).reshape(shape)
-        rest = tuple(range(len(names), len(wanted)))
-        return pd.Series(counts.sum(axis=rest).ravel(), index=cell_labels(part.schema, names), name="count")
+        return np.asarray(np.einsum(counts, range(counts.ndim), units, axes, range(len(names))))
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.
@@ -199,30 +206,36 @@ class LinkedSynthesis:
         """
         linked_archive.write(self._package.content, self._parts, self._certificate, path, force=force)
 
-    def _view_with(self, names: Sequence[str]) -> View:
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:
+        """Restore what `save` wrote; see `synthdp.release.linked.loading.load`."""
+        package, parts, certificate = linked_archive.read(path, max_bytes=max_bytes)
+        return cls(package=package, parts=parts, certificate=certificate)
+
+    def _of_table(self, name: str) -> list[str]:
+        """The views of a table that have something to draw."""
+        found = self._views.items()
+        return [label for label, view in found if view.name == name and view.schema is not None]
+
+    def _views_with(self, names: Sequence[str]) -> list[View]:
+        """The views whose rows are counted by some columns: those of the lowest table that has one of them."""
         if not names or len(set(names)) < len(names):
             raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
-        schemas = {name: view.schema for name, view in self._views.items()}
-        for name, view in self._views.items():
-            schema = schemas[name]
-            if schema is not None and set(names) <= set(schema.names) and not {*view.own, *view.beside}.isdisjoint(names):
-                return view
-        known = {name for schema in schemas.values() if schema is not None for name in schema.names}
+        known: set[str] = set()
+        for table in self._package.tables:
+            views = [self._views[label] for label in self._of_table(table.name)]
+            fitting = [view for view in views if view.schema is not None and set(names) <= set(view.schema.names)]
+            if fitting and not {*fitting[-1].own, *fitting[-1].beside}.isdisjoint(names):
+                return fitting
+            known |= {name for view in views if view.schema is not None for name in view.schema.names}
         if unknown := [name for name in names if name not in known]:
             raise ParameterError(f"columns: there is no {unknown[0]!r}; name columns as table.column")
         raise ParameterError(f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer")
 
-    def _part(self, name: str) -> Synthesis:
-        if name not in self._parts:
-            raise ParameterError(f"columns: the run was stopped before it came to table {name!r}; ask for others")
-        return self._parts[name]
-
     def _check_whole(self) -> None:
         lacking = [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
         if lacking:
-            raise ParameterError(
-                f"sample: the run was stopped before it came to table {lacking[0]!r}; what was measured is in marginal"
-            )
+            raise ParameterError(f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal")
 
     def _given(self, given: Any) -> pd.DataFrame:
         """Rows of the root."""

@@ -31,5 +31,4 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
     """
     if not linked_archive.is_linked(checked_path(path, "path")):
         return loading.load(path, max_bytes=max_bytes)
-    package, parts, certificate = linked_archive.read(path, max_bytes=max_bytes)
-    return LinkedSynthesis(package=package, parts=parts, certificate=certificate)
+    return LinkedSynthesis.load(path, max_bytes=max_bytes)

@@ -4,19 +4,19 @@ from itertools import combinations
 
 from synthdp.domain import Domain
 from synthdp.table.package.view import View
-from synthdp.workload import MAX_COLUMNS_FOR_TRIPLES, MAX_DEFAULT_CELLS, Workload
+from synthdp.workload import MAX_DEFAULT_CELLS, Workload
 
 
 def workload_of(view: View, domain: Domain) -> Workload:
-    """All pairs and triples with a column that is drawn; pairs only where there are many columns.
+    """All pairs with a column that is drawn, and all triples of such columns, which together matter as much.
 
-    What is above a row, or beside it, is there already when the row is drawn: how these depend on each other matters
-    only as far as what is drawn depends on both.
+    What is above a row, or beside it, is there already when the row is drawn: how these depend on each other need not
+    be measured; see `synthdp.release.linked.known_above`.
     """
     own = set(view.own)
-    n_columns = len(domain)
-    for k in (3, 2) if n_columns <= MAX_COLUMNS_FOR_TRIPLES else (2,):
-        cliques = [c for c in combinations(domain.attributes, min(k, n_columns)) if not own.isdisjoint(c)]
-        if fitting := [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]:
-            return Workload.of(domain, fitting)
-    return Workload.of(domain, [(name,) for name in view.own])
+    cliques = [c for k in (2, 3) for c in combinations(domain.attributes, k) if len(own.intersection(c)) >= k - 1]
+    fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
+    n_triples = max(sum(len(clique) == 3 for clique in fitting), 1)
+    n_pairs = len(fitting) - sum(len(clique) == 3 for clique in fitting)
+    weights = [1.0 if len(clique) == 2 else n_pairs / n_triples for clique in fitting]
+    return Workload.of(domain, fitting, weights) if fitting else Workload.of(domain, [(name,) for name in view.own])

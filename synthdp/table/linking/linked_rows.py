@@ -12,11 +12,13 @@ from synthdp.errors import PrivacyError
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.files.headers import check_names
 from synthdp.table.package.linked_table import LinkedTable
+from synthdp.table.package.package import Package
 from synthdp.table.package.view import View
 from synthdp.table.records.codec import Codes, CodedTable, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.unit_rows import UnitRows, turns_of
+from synthdp.table.frames.containers import opened
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.records.vocabulary import NO_KEY
 
@@ -140,32 +142,36 @@ class FamilyRows:
         counts = np.bincount(child.parents, minlength=self.n_rows)
         self.codes[child.table.count] = counts.astype(np.min_scalar_type(child.table.max_children))
 
+    def with_above(self) -> dict[str, Codes]:
+        """Codes of its columns and of those of the tables above, row by row."""
+        above = {} if self.parent is None else self.parent.with_above()
+        return {name: codes[self.parents] for name, codes in above.items()} | self.codes
+
+    @property
+    def sizes(self) -> Ints:
+        """For each row the product of the numbers of children on its way up: of its own siblings, of its parent's ..."""
+        if self.parent is None:
+            return np.ones(self.n_rows, np.int64)
+        siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
+        sizes: Ints = (siblings * self.parent.sizes)[self.parents]
+        return sizes
+
     def source(self, view: View, unit: str) -> WeightedSource:
         """Exact counts of a view of the table, for the kernel, after all rows below were counted."""
-        schema = view.schema
+        schema, turns = view.schema, turns_of(self.parents)
         assert schema is not None
-        sizes = np.ones(self.n_rows, np.int64)
-        columns, place, above = dict(self.codes), np.arange(self.n_rows), self
-        while above.parent is not None:
-            counts = np.bincount(above.parents, minlength=above.parent.n_rows)
-            place = above.parents[place]
-            sizes *= counts[place]
-            above = above.parent
-            columns |= {name: codes[place] for name, codes in above.codes.items()}
-        columns |= {name: self._beside(view, name) for name in view.beside}
-        classes = np.searchsorted(view.sizes, sizes).astype(np.min_scalar_type(len(view.sizes)))
+        rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
+        columns = {name: codes[rows] for name, codes in self.with_above().items()}
+        other = rows - (1 if self.table.order is not None else turns[rows])
+        columns |= {name: self.codes[source][other] for name, source in view.beside.items()}
+        sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
+        if view.is_later:
+            assert self.parent is not None
+            sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
+        classes = np.searchsorted(view.sizes, sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
         coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
         return WeightedSource(CodedSource(coded), view.weights, unit=unit, max_rows=view.grid)
-
-    def _beside(self, view: View, name: str) -> Codes:
-        """Codes of a column of the row before, or of the first row of a parent; missing where there is none."""
-        assert view.schema is not None
-        turns, rows = turns_of(self.parents), np.arange(self.n_rows)
-        other = rows - (1 if self.table.order is not None else turns)
-        codes = self.codes[view.beside[name]][np.where(turns > 0, other, 0)] if self.n_rows else np.empty(0, np.uint8)
-        found: Codes = np.where(turns > 0, codes, view.schema[name].missing_code)
-        return found
 
     def __repr__(self) -> str:
         return "<FamilyRows>"
@@ -177,7 +183,7 @@ class FamilyRows:
 def linked_sources(
     views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
 ) -> dict[str, WeightedSource]:
-    """Exact counts of each view that has something to draw, by the name of its table.
+    """Exact counts of each view that has something to draw, by what it is called.
 
     Raises
     ------
@@ -185,17 +191,41 @@ def linked_sources(
         If rows of several roots have the same key, so that nobody can tell to whom rows below them belong.
     """
     families: dict[str, FamilyRows] = {}
-    for name, view in views.items():
+    for view in views.values():
+        if view.is_later:
+            continue
         above = None if view.table.parent is None else families[view.table.parent]
-        families[name] = readers[name].above(above)
+        families[view.name] = readers[view.name].above(above)
         if above is not None:
-            above.count(families[name])
-    return {name: families[name].source(view, unit) for name, view in views.items() if view.schema is not None}
+            above.count(families[view.name])
+    return {
+        label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None
+    }
 
 
 def check_header(table: LinkedTable, names: Sequence[str]) -> None:
     """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any order."""
     check_names(tuple(names), [name for name in table.fields if name not in _made_up(table)], besides=_made_up(table))
+
+
+def broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
+    """By table, how many rows refer to no row of their parent, or have a key that another row has."""
+    found = {}
+    for table in package.tables:
+        frame = opened(tables[table.name], f"tables[{table.name!r}]").frame
+        own = UnitRows(max_rows=1, missing_values=table.missing_values)
+        own.add(_joined(frame, table.key, table.missing_values))
+        found[table.name] = int((~own.kept()).sum()) if table.key else 0
+        if table.parent is not None:
+            above = opened(tables[table.parent], f"tables[{table.parent!r}]").frame
+            key = package[table.parent].key
+            both = UnitRows(max_rows=1)
+            both.add(_joined(above, key, table.missing_values))
+            n_above = len(both.ids.keys)
+            both.add(_joined(frame, table.parent_key, table.missing_values))
+            rows = both.ids.rows.joined()[len(above) :]
+            found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
+    return found
 
 
 def _made_up(table: LinkedTable) -> tuple[str, ...]:

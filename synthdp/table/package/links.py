@@ -8,7 +8,7 @@ from synthdp.table.files.headers import listed
 from synthdp.table.files.json_files import load_json, meant_key
 from synthdp.table.package.linked_table import refuse_package
 
-_OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",)}
+_OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",), "note": ()}
 _OF_RESOURCES: dict[str, tuple[str, ...]] = {
     "max_children": ("most_children", "max_rows"),
     "order": ("order_by", "ordered", "sort"),

@@ -1,10 +1,11 @@
-"""Views: each table of a package beside what its rows hang on, as one table of records that can be counted.
+"""Views: rows of one table of a package beside what they hang on, as one table of records that can be counted.
 
-A view has a row for each row of its table, and these columns:
+Each table has two, but the root and tables of one child a parent: of the first rows of all parents, and of later rows.
+A view has these columns:
 
 - *above*: of each table above, the root first, its columns and its numbers of children;
-- *beside*: the table's own columns of another row of the same parent: of the row before, if rows are ordered, else of
-  the parent's first one. In that first row they are missing;
+- *beside*, in a view of later rows: the table's own columns of another row of the same parent: of the row before, if
+  rows are ordered, else of the parent's first one;
 - *own*: the table's own columns, and the number of its children in each table that hangs on it.
 
 So a row is drawn by completing what is above and beside with its own columns.
@@ -29,6 +30,9 @@ MAX_GRID = 2**14
 """Units of weight of a family, where the least common multiple of all numbers of children is larger: a row counts a
 whole number of them, and with so many what is lost by rounding down is below the noise."""
 
+LATER = "later "
+"""Before the name of a table: the view of all rows of a parent but the first."""
+
 OTHER = "other "
 """Before the name of a column: that of another row of the same parent."""
 
@@ -36,7 +40,7 @@ OTHER = "other "
 @final
 @dataclass(frozen=True)
 class View:
-    """What is asked of one table of a package.
+    """What is asked of some rows of one table of a package.
 
     Parameters
     ----------
@@ -44,15 +48,23 @@ class View:
         The package.
     table
         The table.
+    is_later
+        Whether it is of all rows of a parent but the first; else it is of the first ones.
     """
 
     package: Package
     table: LinkedTable
+    is_later: bool = False
 
     @property
     def name(self) -> str:
         """The name of its table."""
         return self.table.name
+
+    @property
+    def label(self) -> str:
+        """What the view is called."""
+        return f"{LATER}{self.name}" if self.is_later else self.name
 
     @cached_property
     def counts(self) -> tuple[str, ...]:
@@ -67,7 +79,7 @@ class View:
     @cached_property
     def beside(self) -> dict[str, str]:
         """Attributes of the row beside, each with the attribute of the table that it is."""
-        if self.table.parent is None or self.table.max_children == 1:
+        if not self.is_later:
             return {}
         sources = () if self.table.schema is None else self.table.schema.table_columns
         return {OTHER + f"{self.name}.{column.name}": f"{self.name}.{column.name}" for column in sources}
@@ -77,6 +89,12 @@ class View:
         """Attributes of the tables above."""
         views = (View(self.package, table) for table in self.package.above(self.name))
         return tuple(name for view in views for name in view.own)
+
+    @cached_property
+    def steps(self) -> tuple[str, ...]:
+        """The numbers of children among which a parent's weight is split, from the root to the table."""
+        tables = [table for table in self.package.above(self.name) if table.parent]
+        return tuple(table.count for table in (*tables, *([self.table] if self.is_later else [])))
 
     @cached_property
     def schema(self) -> Schema | None:
@@ -96,7 +114,7 @@ class View:
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """For each class of rows how many units a row counts; see `sizes`. Those of one family sum to `grid` at most."""
+        """For each class of rows how many units a row counts; see `sizes`. Those of a family sum to `grid` at most."""
         return tuple(self.grid // size for size in self.sizes)
 
     @cached_property
@@ -113,8 +131,9 @@ class View:
 
     @property
     def _bounds(self) -> list[int]:
-        """Most children at each step from the root to the table."""
-        return [table.max_children for table in (*self.package.above(self.name), self.table) if table.parent]
+        """Most rows, among which a parent's weight is split, at each step from the root to the table."""
+        steps = [table.max_children for table in self.package.above(self.name) if table.parent]
+        return [*steps, self.table.max_children - 1] if self.is_later else steps
 
     def _fields(self, table: LinkedTable) -> Iterator[dict[str, Any]]:
         """The fields of a table as they are called in views."""
@@ -172,14 +191,15 @@ def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
 
 
 def views_of(package: Package) -> dict[str, View]:
-    """The views of all tables by their names, parents before children.
+    """The views of all tables by what they are called, parents before children, first rows before later ones.
 
     Raises
     ------
     SchemaError
         If a rule names no column, or columns of tables of which none hangs on the others.
     """
-    views = {table.name: View(package, table) for table in package.tables}
+    both = [(View(package, table), View(package, table, is_later=True)) for table in package.tables]
+    views = {view.label: view for pair in both for view in pair if not view.is_later or view.table.max_children > 1}
     for rule in package.rules:
         named = tables_in(rule, OTHER)
         if unknown := sorted(named - views.keys()):
