@@ -51,7 +51,9 @@ def whole_ledger(epsilon: float) -> PrivacyLedger:
     )
 
 
-def drawn(frame: pd.DataFrame, fields: list, epsilon: float, ledger: PrivacyLedger, share: Fraction, most: int) -> pd.DataFrame:
+def drawn(
+    frame: pd.DataFrame, fields: list, epsilon: float, ledger: PrivacyLedger, share: Fraction, most: int
+) -> pd.DataFrame:
     """A synthetic table with ``--unit household``, paid from a share of a budget."""
     schema = OpenSchema.from_dict({"fields": fields}).reordered(frame.columns, unit="household")
     part = ledger.part(ledger.budget * share, max_rows=most)
@@ -72,7 +74,7 @@ def dealt(rows: pd.DataFrame, parents: pd.DataFrame, by: list[str], most: int, r
     """For each row a parent that has the same in some columns, if there is one, and room for it."""
     owners = np.full(len(rows), -1)
     room = np.full(len(parents), most)
-    groups = {key: found for key, found in parents.groupby(by).indices.items()} if by else {}
+    groups = dict(parents.groupby(by).indices) if by else {}
     keys = rows[by].itertuples(index=False) if by else [()] * len(rows)
     for row, key in enumerate(keys):
         places = groups.get(tuple(key) if len(by) > 1 else key[0]) if by else None
@@ -145,7 +147,7 @@ def joined(tables: dict, package: Package, epsilon: float, seed: int) -> tuple[d
     return found, found
 
 
-def slots(tables: dict, package: Package, epsilon: float, seed: int) -> tuple[dict, dict]:
+def slots(tables: dict, package: Package, epsilon: float, _: int) -> tuple[dict, dict]:
     """One wide row a household."""
     wide, fields = tables["households"].set_index("household"), fields_of(package, "households")
     for name, most in (("people", 6), ("vehicles", 3)):
@@ -181,7 +183,7 @@ def compared(options: argparse.Namespace) -> None:
     for seed in range(options.seeds):
         tables = package_of_families(options.households, seed=100 + seed)
         regions = tables.pop("regions")
-        package = Package.from_dict(description(), lambda _: regions)
+        package = Package.from_dict(description(), lambda _, found=regions: found)
         for epsilon in options.epsilon:
             for way in options.ways:
                 began = time.process_time()

@@ -1,7 +1,7 @@
 """A made-up package of households, the people in them, their visits to a doctor, and vehicles; all is invented.
 
-    python data/make_families.py            # writes data/families again, byte for byte
-    python data/make_families.py FOLDER N   # N households into FOLDER
+python data/make_families.py            # writes data/families again, byte for byte
+python data/make_families.py FOLDER N   # N households into FOLDER
 """
 
 import json
@@ -197,6 +197,7 @@ def description() -> dict[str, object]:
 
 
 def main() -> None:
+    """Write the tables and their description."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "families"
     folder.mkdir(exist_ok=True)
     for name, table in package_of_families(int(sys.argv[2]) if len(sys.argv) > 2 else N_HOUSEHOLDS).items():

@@ -166,9 +166,10 @@ def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Na
             path = hidden / files[table.name]
             path.parent.mkdir(parents=True, exist_ok=True)
             write_frame(drawn[is_text(files[table.name])][table.name], path, force=False, dialect=table.dialect)
-        for path in package.lookups.values() if source is not None else ():
-            (hidden / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / path, hidden / path)  # type: ignore[operator]
+        if source is not None:
+            for name in package.lookups.values():
+                (hidden / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / name, hidden / name)
         write_json(hidden / DESCRIPTION, described(package), force=False)
         write_json(hidden / (DESCRIPTION + CERTIFICATE_ENDING), synthesis.certificate, force=False)
         _move(hidden, folder)

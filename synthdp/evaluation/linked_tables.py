@@ -1,6 +1,6 @@
 """Linked tables held against the true ones: each table's own pairs, pairs across tables, numbers, siblings, keys."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any, final

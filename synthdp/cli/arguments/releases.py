@@ -53,7 +53,12 @@ def add_run(commands: Commands) -> None:
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", nargs="?", metavar="IN", help=f"sensitive table: {FILES}, - for CSV from stdin; or datapackage.json, see docs/linked.md")
+    parser.add_argument(
+        "input",
+        nargs="?",
+        metavar="IN",
+        help=f"sensitive table: {FILES}, - for CSV from stdin; or datapackage.json, see docs/linked.md",
+    )
     parser.add_argument(
         "--source",
         metavar="URL",

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
@@ -148,10 +149,16 @@ class _Drawing:
         known |= {name: self.codes[source][other] for name, source in view.beside.items()}
         for number, (which, wanted) in enumerate(groups):
             part = {name: codes[which] for name, codes in known.items()}
-            if wanted:
-                drawn = complete_where(model, part, wanted, seed=sampling + number)
-            else:
-                drawn = model.complete(part, seed=sampling + number)
+            try:
+                if wanted:
+                    drawn = complete_where(model, part, wanted, seed=sampling + number)
+                else:
+                    drawn = model.complete(part, seed=sampling + number)
+            except ParameterError as error:
+                problem = "rules leave a row nothing, given what is above and beside it"
+                raise ParameterError(
+                    f"table {view.name!r}: {problem} ({error}); relax one, or rule that out above"
+                ) from None
             for name, codes in zip(schema.names, drawn, strict=True):
                 if name in self.codes:
                     self.codes[name][rows[which]] = codes

@@ -79,7 +79,7 @@ class KnownAbove:
         if view.table.parent is None:
             return []
         codes, weights = self._rows(view)
-        names = [*view.above, *view.beside]
+        names = list(codes)
         domain = Domain(tuple(names), tuple(self._size(view, name) for name in names))
         found = {(name,): self._counts(domain, (name,), codes, weights) for name in names}
         total = float(weights.sum()) or 1.0
@@ -93,17 +93,19 @@ class KnownAbove:
         told = sorted((pair for pair in strengths if strengths[pair] >= MIN_DEPENDENCE), key=lambda p: -strengths[p])
         cliques = [*((name,) for name in names), *told[:MAX_PAIRS]]
         unit = float(weights.max(initial=0.0)) or 1.0
-        return [
-            LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c))) for c in cliques
-        ]
+        return [LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c))) for c in cliques]
 
     def _rows(self, view: View) -> tuple[dict[str, Codes], NDArray[np.float64]]:
-        """Codes of what is above and beside drawn rows, and their weights."""
+        """Codes of what is above drawn rows, of one for each parent, and their weights; and of what is beside them.
+
+        That is the first row of the parent, which can be drawn before later ones; but where rows are in a chain it is
+        the row before, which is not known yet.
+        """
         parent = self._drawn[view.table.parent or ""]
         counts = parent.codes[view.table.count].astype(np.intp)
         places = np.flatnonzero(counts > int(view.is_later))
         codes = {name: parent.codes[name][places] for name in view.above}
-        if view.is_later:  # of each parent its first row stands for all rows that later ones stand beside
+        if view.is_later and (view.table.order is None or view.table.max_children == 2):
             rows = self._drawn[view.name]
             firsts = np.flatnonzero(rows.turns == 0)[np.searchsorted(np.flatnonzero(counts > 0), places)]
             codes |= {name: rows.codes[source][firsts] for name, source in view.beside.items()}

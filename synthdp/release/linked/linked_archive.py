@@ -77,9 +77,7 @@ def read(
         return _read(members, size, max_bytes)
 
 
-def _read(
-    members: Members, size: int, max_bytes: int | None
-) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
+def _read(members: Members, size: int, max_bytes: int | None) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
     manifest = parse_json(members.read(_MANIFEST, most=_MAX_MANIFEST).decode(), _MANIFEST)
     stated = re.fullmatch(rf"{_KIND}/([1-9]\d{{0,5}})", manifest["format"])
     if stated is None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from synthdp.inference.estimator import Estimator
 from synthdp.measurement import clear_total
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
@@ -24,6 +25,7 @@ def linked_certificate(
     *,
     ledger: PrivacyLedger,
     mechanism: Mechanism,
+    engine: Estimator,
     randomness: Randomness,
     stated: Mapping[str, object],
 ) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def linked_certificate(
         The tables, and what was asked of each.
     parts
         What was released of each view so far.
-    ledger, mechanism, randomness
+    ledger, mechanism, engine, randomness
         Those of the run.
     stated
         Further public facts.
@@ -43,9 +45,15 @@ def linked_certificate(
     root = package.root.name
     found = [f"{name}: {text}" for name, part in parts.items() for text in _of_part(part)]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
+    workloads = [part.certificate["workload"] for part in parts.values()]
     public: dict[str, object] = {
         "mechanism": mechanism_facts(mechanism),
-        "package": {"root": root, "tables": [_view_facts(package, views[name], part) for name, part in parts.items()]},
+        "workload": {
+            "n_marginals": sum(each["n_marginals"] for each in workloads),
+            "columns_at_most": max(each["columns_at_most"] for each in workloads),
+        },
+        "engine": {"name": engine.name},
+        "package": {"root": root, "tables": [_view_facts(views[name], part) for name, part in parts.items()]},
         "unprotected": _unprotected(package),
         "software": f"synthdp {__version__}",
         "complete": parts.keys() == views.keys() and all(part.fitted is not None for part in parts.values()),
@@ -71,7 +79,7 @@ def _of_part(part: Synthesis) -> list[str]:
     return [text for text in part.cautions if text not in weak]
 
 
-def _view_facts(package: Package, view: View, part: Synthesis) -> dict[str, Any]:
+def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
     """What was asked of one table together with those above it, and what a family counts there."""
     stated, table = part.certificate, view.table
     facts: dict[str, Any] = {
@@ -92,7 +100,7 @@ def _view_facts(package: Package, view: View, part: Synthesis) -> dict[str, Any]
 def _unprotected(package: Package) -> list[dict[str, str]]:
     """All quantities that are in a release as they are, without noise."""
     found = {
-        "names and order of tables and columns": "the package and the headers of the tables, of which only names are read",
+        "names and order of tables and columns": "the package and the headers of tables, of which only names are read",
         "types, levels, bounds, bins and rules": "declared in the package",
         "which columns are keys, what they refer to, and most children of a parent": "declared in the package",
         "that no primary key of a table with others below it repeats among rows of different roots": "the tables: the "

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import sqrt
 from types import MappingProxyType
-from typing import Any, final
+from typing import final
 
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
@@ -15,6 +15,7 @@ from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.linked.informed import Informed
 from synthdp.release.linked.known_above import KnownAbove
 from synthdp.release.linked.linked_certificate import linked_certificate
@@ -138,9 +139,8 @@ class LinkedRelease:
         counted, above = dict(sources()), KnownAbove(self._views)
         parts: dict[str, Synthesis] = {}
 
-        def saved(part: Any, name: str) -> None:
-            if isinstance(part, Synthesis):
-                parts[name] = part
+        def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
+            return lambda part: parts.update({label: part} if isinstance(part, Synthesis) else {})
 
         try:
             for label, view in self._views.items():
@@ -149,7 +149,7 @@ class LinkedRelease:
                 parts[label] = self._release(label, known).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
-                    rescue=lambda part, label=label: saved(part, label),
+                    rescue=saving(label),
                     witness=witnesses.get(label),
                 )
                 above.add(label, parts[label])
@@ -166,6 +166,7 @@ class LinkedRelease:
             parts,
             ledger=self._ledger,
             mechanism=self._mechanism,
+            engine=self._engine,
             randomness=self._randomness or SystemRandomness(),
             stated=self._stated,
         )

@@ -194,7 +194,10 @@ class LinkedSynthesis:
             size = prod(max(n - one, 0) for n, one in zip(cell, less, strict=True))
             units[cell] = 1 / by_size[size] if size else 0.0
         axes = [wanted.index(name) for name in path]
-        return np.asarray(np.einsum(counts, range(counts.ndim), units, axes, range(len(names))))
+        order = np.argsort(axes)
+        shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
+        rows: FloatArray = counts * units.transpose(order).reshape(shape)
+        return rows.sum(axis=tuple(range(len(names), len(wanted))))
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.
@@ -235,7 +238,9 @@ class LinkedSynthesis:
     def _check_whole(self) -> None:
         lacking = [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
         if lacking:
-            raise ParameterError(f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal")
+            raise ParameterError(
+                f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal"
+            )
 
     def _given(self, given: Any) -> pd.DataFrame:
         """Rows of the root."""
@@ -248,7 +253,9 @@ class LinkedSynthesis:
             raise ParameterError(f"given is a {type(given).__name__}; give rows of {root!r} as a DataFrame") from None
         frame = frame.reset_index(drop=True)
         if unknown := [name for name in frame.columns if name not in self._package.root.fields]:
-            raise ParameterError(f"given: {root!r} has no column {unknown[0]!r}; it has {listed(self._package.root.fields)}")
+            raise ParameterError(
+                f"given: {root!r} has no column {unknown[0]!r}; it has {listed(self._package.root.fields)}"
+            )
         return frame
 
     def _named(self, rows: pd.DataFrame) -> pd.DataFrame | None:

@@ -19,7 +19,7 @@ from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.stating.about import read_about
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import engine_frame
+from synthdp.sources.rows import engine_frame, header_of
 from synthdp.table.files.headers import listed
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.files.tables import open_table
@@ -144,20 +144,21 @@ def opened_tables(package: Package, tables: Tables | None, folder: Path | None, 
         if given is None and (folder is None or tables is not None or not table.path):
             raise ParameterError(f"tables: there is no {table.name!r}, which the package has; give it")
         if given is None or isinstance(given, str | PathLike):
-            place = folder / table.path if given is None and folder is not None else given
+            place = given if given is not None else Path(folder or "", table.path)
             found[table.name] = stack.enter_context(open_table(place, table.dialect))
         elif engine_frame(given) is not None:
-            raise ParameterError(f"tables[{table.name!r}] stays in an engine; of a package give tables in memory, or files")
+            raise ParameterError(
+                f"tables[{table.name!r}] stays in an engine; of a package give tables in memory, or files"
+            )
         else:
             found[table.name] = opened(given, f"tables[{table.name!r}]").frame
-        names_found = found[table.name].names if isinstance(found[table.name], TableFile) else found[table.name].columns
-        check_header(table, list(names_found))
+        check_header(table, list(header_of(found[table.name])))
     return found
 
 
 def read_sources(run: LinkedRelease, tables: Opened, report: Report = silent) -> dict[str, CountSource]:
     """Read all tables, and link their rows."""
-    readers = {}
+    readers: dict[str, LinkedTableReader] = {}
     for table in run.package.tables:
         report(f"reading {table.name}", len(readers), len(run.package.tables))
         readers[table.name] = LinkedTableReader(table)

@@ -11,15 +11,15 @@ from synthdp.domain import Domain
 from synthdp.errors import PrivacyError
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.files.headers import check_names
+from synthdp.table.frames.containers import opened
+from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View
-from synthdp.table.records.codec import Codes, CodedTable, encode
+from synthdp.table.records.codec import CodedTable, Codes, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.unit_rows import UnitRows, turns_of
-from synthdp.table.frames.containers import opened
-from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.records.vocabulary import NO_KEY
 
 Ints = NDArray[np.integer[Any]]
@@ -149,7 +149,7 @@ class FamilyRows:
 
     @property
     def sizes(self) -> Ints:
-        """For each row the product of the numbers of children on its way up: of its own siblings, of its parent's ..."""
+        """For each row the product of the numbers of children on its way up: its siblings, its parent's ..."""
         if self.parent is None:
             return np.ones(self.n_rows, np.int64)
         siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
@@ -198,14 +198,15 @@ def linked_sources(
         families[view.name] = readers[view.name].above(above)
         if above is not None:
             above.count(families[view.name])
-    return {
-        label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None
-    }
+    return {label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None}
 
 
 def check_header(table: LinkedTable, names: Sequence[str]) -> None:
     """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any order."""
-    check_names(tuple(names), [name for name in table.fields if name not in _made_up(table)], besides=_made_up(table))
+    made_up = () if table.schema is None else table.schema.generated.names
+    check_names(
+        tuple(names), [name for name in table.fields if name not in made_up], besides=(*made_up, *table.ignored)
+    )
 
 
 def broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
@@ -226,10 +227,6 @@ def broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
             rows = both.ids.rows.joined()[len(above) :]
             found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
     return found
-
-
-def _made_up(table: LinkedTable) -> tuple[str, ...]:
-    return () if table.schema is None else table.schema.generated.names
 
 
 def _joined(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
@@ -255,6 +252,6 @@ def _any_shared(keys: Ints, roots: Ints) -> bool:
 
 def _refuse_shared(name: str) -> NoReturn:
     raise PrivacyError(
-        f"table {name!r}: its primaryKey repeats among rows of different roots, so that nobody can tell whose rows hang "
-        "on them; make the key unique, for instance with the key of the table above in it"
+        f"table {name!r}: its primaryKey repeats among rows of different roots, so that nobody can tell whose rows "
+        "hang on them; make the key unique, for instance with the key of the table above in it"
     )

@@ -10,8 +10,8 @@ from synthdp.table.files.writing import reason
 from synthdp.table.schema.draft import NOTE, draft_of
 
 PACKAGE_NOTE = (
-    "Name the root under synthdp, each table's primaryKey, and its foreignKeys; say max_children of each table that hangs "
-    "on another, and order if its rows have one; write public into tables that are code lists. " + NOTE
+    "Name the root under synthdp, each table's primaryKey, and its foreignKeys; say max_children of each table that "
+    "hangs on another, and order if its rows have one; write public into tables that are code lists. " + NOTE
 )
 """Stands in every draft; loading ignores it."""
 

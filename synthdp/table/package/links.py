@@ -158,7 +158,8 @@ def _check_keys(own: Any, known: Mapping[str, tuple[str, ...]], table: str | Non
         if key not in known:
             meant = meant_key(str(key), known)
             refuse_package(
-                f"synthdp.{key} is not known; " + (f"did you mean {meant!r}?" if meant else f"there is {listed(known)}"),
+                f"synthdp.{key} is not known; "
+                + (f"did you mean {meant!r}?" if meant else f"there is {listed(known)}"),
                 table,
             )
 

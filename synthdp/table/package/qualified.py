@@ -31,7 +31,9 @@ def qualified_rule(rule: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
     if "determines" in rule:
         found["determines"] = [names.get(name, name) for name in rule["determines"]]
     if "check" in rule:
-        found["check"] = _NAME.sub(lambda match: f"`{names.get(match[1] or match[2], match[1] or match[2])}`", rule["check"])
+        found["check"] = _NAME.sub(
+            lambda match: f"`{names.get(match[1] or match[2], match[1] or match[2])}`", rule["check"]
+        )
     return found
 
 

@@ -38,9 +38,7 @@ def with_levels_of(links: Links, lookup: Callable[[str], pd.DataFrame] | None) -
     return found
 
 
-def _with_levels(
-    field: Any, name: str, other: str, there: str, lookup: Callable[[str], pd.DataFrame] | None
-) -> Any:
+def _with_levels(field: Any, name: str, other: str, there: str, lookup: Callable[[str], pd.DataFrame] | None) -> Any:
     """A field that refers to a public table, with levels."""
     constraints = field.get("constraints") or {} if isinstance(field, Mapping) else {}
     if not isinstance(field, Mapping) or field.get("name") != name or constraints.get("enum"):
@@ -85,7 +83,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
             parent_key = tuple(by_name[key] for key in _key(links, other))
     key = _primary_key(schema, name)
     if not key and any(links.parent(other) == name for other in links.order):
-        refuse_package("other tables refer to it, but it has no primaryKey; name the column that tells rows apart", name)
+        refuse_package(
+            "other tables refer to it, but it has no primaryKey; name the column that tells rows apart", name
+        )
     types = _types(schema, name)
     if unknown := [column for column in (*key, *parent_key) if column not in types]:
         refuse_package(f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name)
@@ -132,7 +132,8 @@ def _schema_of(
     """The schema of the columns that are no keys, and those that are left out."""
     own = schema.get("synthdp", {})
     ignored = own.get("ignore", ()) if isinstance(own, Mapping) else ()
-    if not [field for field in fields if field["name"] not in ignored]:
+    fields = [field for field in fields if field["name"] not in ignored]
+    if not fields:
         return None, tuple(ignored)
     plain = {key: schema[key] for key in ("missingValues", "synthdp") if key in schema}
     plain |= {"dialect": resource["dialect"]} if "dialect" in resource else {}
@@ -140,7 +141,9 @@ def _schema_of(
         found = OpenSchema.from_dict({**plain, "fields": fields})
         if found.is_open:
             left = found.open_columns[0].name
-            refuse_package(f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages", name)
+            refuse_package(
+                f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages", name
+            )
         return found.closed({}), found.ignored
     except SchemaError as error:
         text = str(error)

@@ -24,6 +24,7 @@ from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.package.linked_table import LinkedTable, refuse_package
 from synthdp.table.package.package import Package
 from synthdp.table.package.qualified import qualified_rule, tables_in
+from synthdp.table.rules.rules import names_in
 from synthdp.table.schema.schema import Schema
 
 MAX_GRID = 2**14
@@ -166,8 +167,8 @@ class View:
                 yield qualified_rule(rule.text, {name: f"{self.name}.{name}" for name in self.table.schema.names})
         above = {table.name for table in self.package.above(self.name)}
         for rule in self.package.rules:
-            named = tables_in(rule, OTHER)
-            if self.name in named and named <= above | {self.name}:
+            named, is_beside = tables_in(rule, OTHER), any(name.startswith(OTHER) for name in names_in(rule))
+            if self.name in named and named <= above | {self.name} and (self.is_later or not is_beside):
                 yield rule
         if (order := self.ordered_by) is not None:
             yield from _ordered(order, f"{self.name}.{order.name}")
