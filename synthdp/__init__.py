@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from synthdp.evaluation.evaluate import evaluate
     from synthdp.evaluation.evaluation import Evaluation
+    from synthdp.evaluation.linked_tables import evaluate_tables
     from synthdp.explain.pages.release_page import release_page
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
@@ -72,6 +73,7 @@ __all__ = [
     "__version__",
     "dp_events",
     "evaluate",
+    "evaluate_tables",
     "from_journal",
     "from_measurements",
     "load",
@@ -97,6 +99,7 @@ _HOMES = {
     "Workload": "synthdp.workload",
     "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",
+    "evaluate_tables": "synthdp.evaluation.linked_tables",
     "from_journal": "synthdp.release.loading",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.linked.loading",

@@ -9,14 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.linked.quotas import Quotas, Wanted
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.package.view import OTHER, View
-from synthdp.table.records.codec import decode, encode
+from synthdp.table.records.codec import Codes, decode, encode
 from synthdp.table.schema.schema import Schema
 
 Ints = NDArray[np.intp]

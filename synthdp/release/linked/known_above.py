@@ -13,13 +13,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.inference.arrays import Codes
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement, estimate_total
+from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
 from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
+from synthdp.table.records.codec import Codes
 
 MAX_PAIRS = 100
 """Pairs of attributes that are told, those that depend most: each is one table more to fit."""
@@ -81,9 +82,9 @@ class KnownAbove:
         codes, weights = self._rows(view)
         names = list(codes)
         domain = Domain(tuple(names), tuple(self._size(view, name) for name in names))
-        found = {(name,): self._counts(domain, (name,), codes, weights) for name in names}
+        found: dict[Clique, FloatArray] = {(name,): self._counts(domain, (name,), codes, weights) for name in names}
         total = float(weights.sum()) or 1.0
-        strengths = {}
+        strengths: dict[Clique, float] = {}
         for pair in combinations(names, 2):
             if domain.size(pair) <= MAX_CELLS:
                 counts = self._counts(domain, pair, codes, weights)
@@ -123,4 +124,5 @@ class KnownAbove:
     ) -> NDArray[np.float64]:
         shape = domain.project(clique).shape
         cells = np.ravel_multi_index([codes[name].astype(np.intp) for name in clique], shape)
-        return np.bincount(cells, weights, minlength=int(np.prod(shape))).reshape(shape)
+        counts: FloatArray = np.bincount(cells, weights, minlength=int(np.prod(shape))).astype(np.float64)
+        return counts.reshape(shape)

@@ -197,7 +197,7 @@ class LinkedSynthesis:
         order = np.argsort(axes)
         shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
         rows: FloatArray = counts * units.transpose(order).reshape(shape)
-        return rows.sum(axis=tuple(range(len(names), len(wanted))))
+        return np.asarray(rows.sum(axis=tuple(range(len(names), len(wanted)))))
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.

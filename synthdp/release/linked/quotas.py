@@ -6,8 +6,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.inference.arrays import Codes
 from synthdp.table.package.linked_table import Limit, LinkedTable
+from synthdp.table.records.codec import Codes
 from synthdp.table.rules.rules import levels_where
 
 Ints = NDArray[np.intp]
@@ -42,7 +42,7 @@ class Quotas:
         states = [self._state(number, parents, turn) for number in range(len(self._met))]
         kinds, group = np.unique(np.array(states), axis=1, return_inverse=True)
         return [
-            (np.flatnonzero(group.reshape(-1) == number), self._wanted(kinds[:, number]))
+            (np.flatnonzero(group.reshape(-1) == number), self._wanted(kinds[:, number].tolist()))
             for number in range(kinds.shape[1])
         ]
 

@@ -58,8 +58,8 @@ class LinkedTableReader:
             self._parts.append(encode(frame[list(schema.types)], schema))
             if table.order is not None:
                 column, values = schema[table.order], frame[table.order]
-                is_binned = isinstance(column, BinnedColumn)
-                self._order.add(column.read_numbers(values) if is_binned else column.encode(values))
+                numbers = column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)
+                self._order.add(numbers)
 
     def above(self, parent: "FamilyRows | None") -> "FamilyRows":
         """The rows as they hang together, with those of the table above; called once.
@@ -127,7 +127,7 @@ class FamilyRows:
     ) -> None:
         self.table, self.parent, self.parents, self._names = table, parent, parents, names
         self.n_rows = len(parents)
-        self.roots = np.arange(self.n_rows) if parent is None else parent.roots[parents]
+        self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
         self.codes: dict[str, Codes] = dict(zip(table.attributes, columns, strict=True))
 
     def places_of(self, references: UnitRows) -> Ints:

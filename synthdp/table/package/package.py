@@ -68,8 +68,9 @@ class Package:
         """
         links = Links.of(content)
         settled = with_levels_of(links, lookup)
+        settled = {name: {**resource, "path": _path(resource, name)} for name, resource in settled.items()}
         tables = tuple(linked_table(settled, links, name) for name in links.order)
-        lookups = {name: _path(settled[name], name) for name in links.public}
+        lookups = {name: settled[name]["path"] for name in links.public}
         own = content.get("synthdp", {})
         rules = own.get("constraints", [])
         if not isinstance(rules, Sequence) or isinstance(rules, str) or not all(isinstance(r, Mapping) for r in rules):

@@ -60,6 +60,10 @@ def _check_key_of_parent(links: Links, name: str) -> None:
     """Refuse references to other columns than the key of the parent."""
     parent = links.parent(name)
     for own, other, there in links.references(name):
+        if other == parent and not _key(links, other):
+            refuse_package(
+                "other tables refer to it, but it has no primaryKey; name the columns that tell rows apart", other
+            )
         if other == parent and set(there) != set(_key(links, other)):
             problem = f"{listed(own)} refers to {listed(there)} of {other!r}, whose primaryKey is not that"
             refuse_package(f"{problem}; refer to its primaryKey", name)
@@ -82,10 +86,6 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
             by_name = dict(zip(there, columns, strict=True))
             parent_key = tuple(by_name[key] for key in _key(links, other))
     key = _primary_key(schema, name)
-    if not key and any(links.parent(other) == name for other in links.order):
-        refuse_package(
-            "other tables refer to it, but it has no primaryKey; name the column that tells rows apart", name
-        )
     types = _types(schema, name)
     if unknown := [column for column in (*key, *parent_key) if column not in types]:
         refuse_package(f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name)

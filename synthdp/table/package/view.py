@@ -163,8 +163,8 @@ class View:
     def _rules(self) -> Iterator[Mapping[str, Any]]:
         """Rules of the table itself, rules of the package whose lowest table it is, and the order of rows."""
         if self.table.schema is not None:
-            for rule in self.table.schema.rules:
-                yield qualified_rule(rule.text, {name: f"{self.name}.{name}" for name in self.table.schema.names})
+            for own in self.table.schema.rules:
+                yield qualified_rule(own.text, {name: f"{self.name}.{name}" for name in self.table.schema.names})
         above = {table.name for table in self.package.above(self.name)}
         for rule in self.package.rules:
             named, is_beside = tables_in(rule, OTHER), any(name.startswith(OTHER) for name in names_in(rule))

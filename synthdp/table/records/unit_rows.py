@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from typing import final
+from typing import Any, final
 from uuid import UUID
 
 import numpy as np
@@ -127,7 +127,7 @@ def _key_of(value: object) -> str | bytes | None:
     return str(value) if isinstance(value, UUID | Decimal) else canonical_text(value)
 
 
-def turns_of(owners: NDArray[np.int32]) -> NDArray[np.int64]:
+def turns_of(owners: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """For each entry of a sorted array, how many equal ones come before it."""
     positions = np.arange(len(owners))
     starts = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
