@@ -11,7 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.evaluation.metrics.read_table import ReadTable
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.dates import DateColumn
-from synthdp.table.files.headers import listed
+from synthdp.table.headers import listed
 
 MAX_TARGETS = 3
 """So many are predicted unless they are named: those of two classes first, the last columns of a table first."""

@@ -73,7 +73,7 @@ def read(
     DataFileError
         If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
     """
-    with archive.readable(path), open_members(path, max_bytes=max_bytes) as (members, size):
+    with archive.opened_members(path, max_bytes) as (members, size):
         return _read(members, size, max_bytes)
 
 
