@@ -17,7 +17,7 @@ from synthdp.release.linked.fresh_keys import fresh_keys
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.uncertainty.intervals import cell_labels
-from synthdp.table.files.headers import listed
+from synthdp.table.headers import listed
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of

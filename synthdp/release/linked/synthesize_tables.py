@@ -20,10 +20,10 @@ from synthdp.release.stating.about import read_about
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.sources.rows import engine_frame, header_of
-from synthdp.table.files.headers import listed
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
+from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import LinkedTableReader, check_header, linked_sources
 from synthdp.table.package.package import Package
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from synthdp.domain import Domain
 from synthdp.errors import PrivacyError
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.files.headers import check_names
 from synthdp.table.frames.containers import opened
+from synthdp.table.headers import check_names
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, final
 
-from synthdp.table.files.headers import listed
 from synthdp.table.files.json_files import load_json, meant_key
+from synthdp.table.headers import listed
 from synthdp.table.package.linked_table import refuse_package
 
 _OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",), "note": ()}

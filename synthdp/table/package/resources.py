@@ -8,7 +8,7 @@ import pandas as pd
 from synthdp.errors import SchemaError
 from synthdp.table.columns.reading import plain_text
 from synthdp.table.files.dialect import dialect_of
-from synthdp.table.files.headers import listed
+from synthdp.table.headers import listed
 from synthdp.table.package.linked_table import MAX_CHILDREN, Limit, LinkedTable, refuse_package
 from synthdp.table.package.links import Links, names_of, own_of
 from synthdp.table.rules.rules import levels_where
