@@ -20,6 +20,9 @@ KINDS = ("own pairs", "pairs across tables", "numbers of children", "siblings", 
 
 Counts = NDArray[np.float64]
 
+_KEY = "0123456789abcdef"
+"""Which rows beyond the bound are left out is the same in both: there is nobody to protect from whoever has both."""
+
 
 @final
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def evaluate_tables(
 def _families(package: Package, tables: Mapping[str, Any]) -> dict[str, FamilyRows]:
     families: dict[str, FamilyRows] = {}
     for table in package.tables:
-        reader = LinkedTableReader(table)
+        reader = LinkedTableReader(table, hash_key=_KEY)
         reader.add(opened(tables[table.name], f"tables[{table.name!r}]").frame)
         above = None if table.parent is None else families[table.parent]
         families[table.name] = reader.above(above)

