@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from synthdp.evaluation.evaluate import evaluate
     from synthdp.evaluation.evaluation import Evaluation
-    from synthdp.evaluation.linked_tables import evaluate_tables
+    from synthdp.evaluation.linked_tables import LinkedEvaluation, evaluate_tables
     from synthdp.explain.pages.release_page import release_page
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
@@ -57,6 +57,7 @@ __all__ = [
     "Factor",
     "FitWarning",
     "LinearMeasurement",
+    "LinkedEvaluation",
     "LinkedSynthesis",
     "MissingExtraError",
     "ModelTooLargeError",
@@ -90,6 +91,7 @@ _HOMES = {
     "Evaluation": "synthdp.evaluation.evaluation",
     "Factor": "synthdp.factor",
     "LinearMeasurement": "synthdp.measurement",
+    "LinkedEvaluation": "synthdp.evaluation.linked_tables",
     "LinkedSynthesis": "synthdp.release.linked.linked_synthesis",
     "OpenSchema": "synthdp.table.schema.open_schema",
     "Package": "synthdp.table.package.package",
