@@ -93,10 +93,11 @@ class Auto(Mechanism):
         fit = rough_fit(engine, table.domain, constraints, report)
         report("selecting and measuring", 0, 1)
         survey.measure_columns(budget * Fraction(self.one_way_share))
-        if not survey.is_clear(survey.pairs, look):
+        cost = survey.first_cost(look)
+        if not survey.is_clear(survey.pairs, cost):
             survey.measure_only_columns()
             return survey.told(fit(table.released))
-        errors = survey.first_look(look)
+        errors = survey.first_look(cost)
         candidates = survey.promising(self.max_candidates)
         again = survey.is_clear(candidates, look)
         rest = table.ledger.remaining - (look if again else 0)
