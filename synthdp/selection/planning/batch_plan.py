@@ -152,15 +152,15 @@ class _Growth:
         self._sizes = np.array([loss.resolutions.sizes[resolution][name] for name in domain.attributes])
         index = {name: i for i, name in enumerate(domain.attributes)}
         self._of_length: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        finest = np.array([loss.resolutions.finest((name,), resolution) for name in domain.attributes])
         for length in (1, 2, 3):
-            found = [
-                (i, [index[name] for name in clique])
-                for i, (clique, number) in enumerate(loss.parts)
-                if len(clique) == length and number <= loss.resolutions.finest(clique, resolution)
-            ]
+            found = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
             positions = np.array([i for i, _ in found], dtype=np.int64)
-            columns = np.array([members for _, members in found], dtype=np.int64).reshape(-1, length)
-            self._of_length[length] = (positions, columns)
+            numbers = np.array([part.resolution for _, part in found], dtype=np.int64)
+            members = [index[name] for _, part in found for name in part.clique]
+            columns = np.array(members, dtype=np.int64).reshape(-1, length)
+            is_seen = numbers <= finest[columns].min(axis=1)
+            self._of_length[length] = (positions[is_seen], columns[is_seen])
 
     def best(self, gains: FloatArray, enough: float) -> dict[Question, float]:
         """What returns more than enough, with its return.
