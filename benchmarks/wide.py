@@ -22,7 +22,6 @@ import numpy as np
 from common.made_up import Planted, groups, schema_of
 from common.processes import Result, in_a_fork, peak_mb
 
-from synthdp.cliques import Clique
 from synthdp.evaluation.metrics.marginal_error import total_variation
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.registry import MECHANISMS
@@ -97,8 +96,11 @@ def _run(
         hits[_kind(one)].append(tuple(sorted(one.clique)) in shown)
     found = {kind: float(np.mean(each)) for kind, each in hits.items()}
     pairs = [hit for kind, each in hits.items() if kind != "three" for hit in each]
-    return costs | {"measured": len(measured), "found": float(np.mean(pairs))} | found | _errors(
-        options, table, planted, synthesis
+    return (
+        costs
+        | {"measured": len(measured), "found": float(np.mean(pairs))}
+        | found
+        | _errors(options, table, planted, synthesis)
     )
 
 

@@ -20,6 +20,7 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
 from synthdp.selection.looks import independent_counts, look_at, noise_of_look
 from synthdp.selection.planning.batch_plan import BatchPlan
+from synthdp.selection.planning.considered import AGAIN, PAIRS, considered, hidden, too_large
 from synthdp.selection.planning.expected_loss import ExpectedLoss
 from synthdp.selection.planning.residual_errors import expected_parts, first_errors, later_errors
 from synthdp.selection.planning.resolutions import Question, Resolutions
@@ -91,7 +92,7 @@ class Survey:
         asked = [clique for clique in closure if len(clique) == 2]
         self.pairs: list[Clique] = self._in_order(self._within(asked, _MAX_LOOKED))
         """All pairs of columns that some marginal of the workload holds, but for those too large to look at."""
-        self._cautions = [_too_large(asked[len(self.pairs) :])] if len(self.pairs) < len(asked) else []
+        self._cautions = too_large(asked[len(self.pairs) :])
         if any(len(clique) > _MAX_WANTED for clique in workload.weights):
             self._cautions.append(_NARROWED)
         self._n_too_large = len(asked) - len(self.pairs)
@@ -190,8 +191,18 @@ class Survey:
                 merged = [coarsening.apply(clique, each) if coarsening else each for clique, each in found]
                 look = look_at(self._table, some, merged, rho=part, coarsening=coarsening)
                 looks |= {Question(clique, number): error for clique, error in look.errors.items()}
-        self._rounds.append({"looked_at": len(candidates), "stddev_records": round(look.stddev, 3)})
+        self._tell(candidates, look.stddev)
         return dict(sorted(looks.items(), key=lambda item: len(item[0].clique))), look.stddev
+
+    def _tell(self, candidates: Sequence[Clique], stddev: float) -> None:
+        """Keep what a look considered, and say so if much of a wide table is hidden from the first one."""
+        total, n_asked = self._total, len(self.pairs) + self._n_too_large
+        if self._rounds:
+            rule, n_asked = AGAIN.format(n_pairs=min(len(self.pairs), _MAX_PAIRS)), n_asked + len(self._wider)
+        else:
+            rule = PAIRS.format(n_cells=MAX_DEFAULT_CELLS)
+            self._cautions += hidden(len(candidates), stddev, total) if self._width else []
+        self._rounds.append(considered(candidates, rule=rule, n_asked=n_asked, stddev=stddev, total=total))
 
     def _parts(self, cliques: Sequence[Clique]) -> Iterator[list[Clique]]:
         """Runs of cliques of up to `_PART` cells together, or of one: tables of more are not in memory at once."""
@@ -269,13 +280,3 @@ def _summed(weights: Iterable[tuple[Clique, float]]) -> dict[Clique, float]:
     for clique, weight in weights:
         sums[clique] = sums.get(clique, 0.0) + weight
     return sums
-
-
-def _too_large(pairs: Sequence[Clique]) -> str:
-    """What is said of pairs that are not looked at."""
-    named = ", ".join(" and ".join(map(repr, pair)) for pair in pairs[-3:])
-    more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
-    return (
-        f"pairs of columns with too many cells together were not measured: {named}{more}; "
-        "in the synthetic table they depend on each other only by way of other columns; give them fewer levels or bins"
-    )
