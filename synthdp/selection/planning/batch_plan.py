@@ -72,12 +72,14 @@ class BatchPlan:
         """What to measure, and each with how much, which sums to the budget exactly."""
         amount = float(budget)
         shares = self._minimised(dict.fromkeys(self._columns, 1.0), amount, _FIRST)
+        dropped = set[Question]()
         for _ in range(_MAX_ROUNDS):
-            added = self._allowed(shares, self._better(shares))
+            added = self._allowed(shares, self._better(shares, dropped))
             if not added:
                 break
             shares |= dict.fromkeys(added, 0.5 * amount / (len(shares) + len(added)))
             shares = self._minimised(shares, amount, _NEXT)
+            dropped |= {question for question, share in shares.items() if share <= _NEGLIGIBLE * amount}
             shares = {question: share for question, share in shares.items() if share > _NEGLIGIBLE * amount}
         shares = self._minimised(shares, amount, _LAST)
         useful = {question: share for question, share in shares.items() if self._is_useful(question, share)}
@@ -90,18 +92,24 @@ class BatchPlan:
         """The squared error that each part of a residual is left with after the split."""
         return dict(zip(self._loss.parts, self._loss.left(self._precision).tolist(), strict=True))
 
-    def _better(self, shares: Container[Question]) -> list[Question]:
-        """What returns more than what is measured: the best cliques, each at all resolutions that do.
+    def _better(self, shares: Container[Question], dropped: Container[Question]) -> list[Question]:
+        """What returns more than what is measured, the best cliques first, each at its best resolution.
 
-        The first bit of budget returns most at coarse ones, and soon no more; only the split shows which are best.
+        The first bit of budget returns most at coarse ones, and soon no more. Where the best one was dropped for
+        that, all others that return enough are tried: or it would be added and dropped in turns.
         """
-        found: dict[Clique, dict[Question, float]] = {}
+        found: dict[Clique, list[tuple[float, Question]]] = {}
         for growth in self._growths:
             for question, value in growth.best(self._gains, _WORTH * self._average).items():
-                if question not in shares:
-                    found.setdefault(question.clique, {})[question] = value
-        best = sorted(found.items(), key=lambda item: (-max(item[1].values()), item[0]))
-        return [question for _, questions in best[: self._n_added] for question in sorted(questions)]
+                found.setdefault(question.clique, []).append((value, question))
+        added: list[tuple[float, list[Question]]] = []
+        for values in found.values():
+            value, best = max(values)
+            others = [each for _, each in values if each not in shares and each not in dropped]
+            if best not in shares:
+                added.append((value, others if best in dropped and others else [best]))
+        added.sort(key=lambda each: (-each[0], each[1]))
+        return [question for _, questions in added[: self._n_added] for question in questions]
 
     def _allowed(self, shares: Iterable[Question], added: Iterable[Question]) -> list[Question]:
         kept: list[Question] = []

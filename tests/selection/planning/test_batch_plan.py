@@ -245,18 +245,30 @@ def test_a_resolution_is_as_good_as_the_best_of_all():
     assert error[0] <= 1.005 * min(error[1], error[2], error[3])
 
 
-def test_pairs_of_many_levels_are_measured_beyond_the_groups_that_return_most_at_first():
-    """A bit of budget shows all that a few groups can: a search that tries no others adds and drops them in turns.
-
-    It takes columns that matter far more than their pairs, as those of wide tables do, which have so many.
-    """
+def test_of_a_clique_whose_coarse_groups_are_soon_known_all_finer_ones_are_tried():
+    """Its first bit of budget returns most at few groups, which show little: they would be added and dropped in turns."""
     names, total = tuple("abcdef"), 1e6
-    domain, pairs = Domain(names, (40,) * 6), list(combinations(names, 2))
+    domain, pair = Domain(names, (40,) * 6), ("a", "b")
     resolutions = Resolutions(domain, dict.fromkeys(names, np.full(40, 1 / 40)))
     errors = {Question((name,), number): 1e8 for name in names for number in resolutions.of((name,))}
-    dependent = list(zip(names[::2], names[1::2], strict=True))
-    for pair in dependent:
-        errors |= expected_parts(pair, (0.8 * total) ** 2, resolutions, total=total)
-    workload = {(name,): 1.0 for name in names} | dict.fromkeys(pairs, 1e-5)
-    batch = BatchPlan(domain, ExpectedLoss(resolutions, workload, errors, l2_squared=1)).split(Fraction(1, 100))
-    assert {Question(pair, len(resolutions) - 1) for pair in dependent} <= set(batch)
+    errors |= expected_parts(pair, (0.8 * total) ** 2, resolutions, total=total)
+    workload = {(name,): 1.0 for name in names} | dict.fromkeys(combinations(names, 2), 1e-5)
+    plan = BatchPlan(domain, ExpectedLoss(resolutions, workload, errors, l2_squared=1))
+    shares = plan._minimised(dict.fromkeys(plan._columns, 1.0), 0.01, 50)
+    coarse, *finer = (Question(pair, number) for number in resolutions.of(pair))
+
+    def tried(shares, dropped):
+        return [question for question in plan._better(shares, dropped) if question.clique == pair]
+
+    assert tried(shares, set()) == [coarse]
+    assert sorted(tried(shares, {coarse})) == finer
+    assert sorted(tried(shares, {coarse, finer[1]})) == [finer[0], finer[2]]
+    assert tried(shares, {coarse, *finer}) == [coarse]  # what is around it may have changed
+    assert tried({**shares, coarse: 1e-6}, set()) == []
+
+
+def test_in_wide_tables_more_is_added_at_a_time():
+    domain, sizes, workload, errors = alike(72, 8, pair=1e8)
+    plan = BatchPlan(domain, loss_of(sizes, workload, errors, l2_squared=1))
+    shares = plan._minimised(dict.fromkeys(plan._columns, 1.0), 1.0, 1)
+    assert len(plan._better(shares, set())) == 72 // 4
