@@ -38,7 +38,7 @@ _PAIRS = 1.0
 """What all pairs inside of wider marginals matter together, beside those."""
 _FEW_PAIRS = 780
 """Pairs of 40 columns, the most for which triples are in the default workload: tables of more pairs are wide."""
-_DEPENDENT = 1.0
+_DEPENDENT = 0.5
 """What pairs of wide tables matter together by how much they depend, beside what the workload says."""
 _MOST_LOOK, _CLEAR_ENOUGH = 0.1, 0.02
 """In wide tables a look may cost so much of the budget, as long as its noise is above this share of the records."""

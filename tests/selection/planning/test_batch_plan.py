@@ -246,7 +246,7 @@ def test_a_resolution_is_as_good_as_the_best_of_all():
 
 
 def test_of_a_clique_whose_coarse_groups_are_soon_known_all_finer_ones_are_tried():
-    """Its first bit of budget returns most at few groups, which show little: they would be added and dropped in turns."""
+    """The first bit of budget returns most at few groups, which show little: they would come and go in turns."""
     names, total = tuple("abcdef"), 1e6
     domain, pair = Domain(names, (40,) * 6), ("a", "b")
     resolutions = Resolutions(domain, dict.fromkeys(names, np.full(40, 1 / 40)))
