@@ -21,6 +21,7 @@ from itertools import combinations
 import numpy as np
 from common.made_up import Planted, groups, schema_of
 from common.processes import Result, in_a_fork, peak_mb
+from numpy.typing import NDArray
 
 from synthdp.evaluation.metrics.marginal_error import total_variation
 from synthdp.privacy.unit import Adjacency
@@ -128,8 +129,8 @@ def _errors(
     }
 
 
-def _product(counts: np.ndarray) -> np.ndarray:
-    return np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1.0)
+def _product(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1.0))
 
 
 if __name__ == "__main__":
