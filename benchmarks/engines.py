@@ -156,8 +156,6 @@ def _dependence(counts: NDArray[np.int64]) -> float:
 
 
 def _ours(name: str, table: CodedTable) -> Fit:
-    if name == "generative-network":
-        import torch  # noqa: F401 - its import is not part of the fit
     if name == "exact":
         engine = GraphicalModelEstimator(driver=MirrorDescent(tolerance=1e-7, window=50, max_iterations=100_000))
     elif name == "public-data":

@@ -1,15 +1,21 @@
 """Make the pictures of README and docs from the made-up census: `python docs/pictures.py`. They differ by the noise.
 
-The census is invented, so that comparing it with its synthetic copy in public harms nobody.
+The census is invented, so that comparing it with its synthetic copy in public harms nobody. The picture of a report is
+made by a headless Chromium.
 """
 
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+from PIL import Image
 
 import synthdp
+from synthdp.evaluation.evaluation import Evaluation
 from synthdp.evaluation.pages.columns import pictures
 from synthdp.evaluation.pages.view import View
 from synthdp.rendering.section import Picture
@@ -18,13 +24,20 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
 SHOWN = ("age", "hours", "income", "marital", "education", "status")
 WIDTH, HEIGHT, GAP = 330.0, 190.0, 24.0
+SCREEN, COLOURS = (1280, 2490), 64
+"""Pixels of the picture of a report, and its colours: a page has few."""
 
 
-def compared() -> list[Picture]:
-    """Some columns of the census and of a synthetic one at epsilon 1."""
+def compared() -> Evaluation:
+    """The census, and a synthetic one at epsilon 1."""
     people = pd.read_csv(DATA / "census.csv", dtype=str, keep_default_na=False)
     synthesis = synthdp.synthesize(people, DATA / "census.schema.json", epsilon=1, delta=1e-9)
-    found = synthdp.evaluate(people, synthesis.sample(text=True), synthesis.schema, targets=[])
+    tables = {"synthetic.csv": synthesis.sample(text=True)}
+    return synthdp.evaluate(people, tables, synthesis.schema, targets=[], certificate=synthesis.certificate)
+
+
+def columns(found: Evaluation) -> list[Picture]:
+    """The pictures of some columns."""
     view = View({"columns": found.columns, "distributions": found.distributions}, found.facts, found.tables)
     by_name = {picture.title: picture for picture in pictures(view)}
     return [by_name[name] for name in SHOWN]
@@ -54,5 +67,21 @@ def sheet(shown: Sequence[Picture]) -> str:
     )
 
 
+def photographed(found: Evaluation, path: Path) -> None:
+    """The beginning of a report as a browser shows it, as PNG."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with tempfile.TemporaryDirectory() as folder:
+        page, shot = Path(folder, "report.html"), Path(folder, "shot.png")
+        found.to_html(page)
+        size = ",".join(map(str, SCREEN))
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}"]
+        subprocess.run(
+            [browser, *options, f"--window-size={size}", f"--screenshot={shot}", page.as_uri()], check=True, timeout=300
+        )
+        Image.open(shot).convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
+
+
 if __name__ == "__main__":
-    (ROOT / "docs" / "pictures" / "columns.svg").write_text(sheet(compared()), encoding="utf-8")
+    evaluation, folder = compared(), ROOT / "docs" / "pictures"
+    (folder / "columns.svg").write_text(sheet(columns(evaluation)), encoding="utf-8")
+    photographed(evaluation, folder / "report.png")

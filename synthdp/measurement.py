@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar, final
 
 import numpy as np
@@ -157,6 +158,11 @@ class LinearMeasurement:
         """Variance of the noise on each cell, of the shape of ``values``."""
         return np.broadcast_to(np.square(np.asarray(self.stddev, dtype=np.float64)), self.values.shape)
 
+    @cached_property
+    def total(self) -> tuple[float, float]:
+        """What its cells sum to, an estimate of the number of records, and the variance of its noise."""
+        return float(self.values.sum()), float(self.variance.sum())
+
     @property
     def groups(self) -> dict[str, NDArray[np.int64]]:
         """For each of its attributes whose levels are merged the group of each level."""
@@ -225,7 +231,7 @@ def estimate_total(measurements: Iterable[LinearMeasurement]) -> float:
     ParameterError
         If there is no measurement.
     """
-    return max(_total_and_noise(measurements)[0], 1.0)
+    return max(total_and_noise(measurements)[0], 1.0)
 
 
 def clear_total(measurements: Iterable[LinearMeasurement]) -> float | None:
@@ -235,17 +241,23 @@ def clear_total(measurements: Iterable[LinearMeasurement]) -> float | None:
     >>> [clear_total([LinearMeasurement((), np.array(count), 10.0)]) for count in (39.0, 41.0)]
     [None, 41.0]
     """
-    total, stddev = _total_and_noise(measurements)
+    total, stddev = total_and_noise(measurements)
     return max(total, 1.0) if total >= CLEAR_TOTAL * stddev else None
 
 
-def _total_and_noise(measurements: Iterable[LinearMeasurement]) -> tuple[float, float]:
-    """The unbiased estimate of the number of records, and the standard deviation of its noise."""
+def total_and_noise(measurements: Iterable[LinearMeasurement]) -> tuple[float, float]:
+    """The unbiased estimate of the number of records, and the standard deviation of its noise.
+
+    Raises
+    ------
+    ParameterError
+        If there is no measurement.
+    """
     weighted, weights = 0.0, 0.0
     for measurement in measurements:
-        weight = 1.0 / float(measurement.variance.sum())
-        weighted += weight * float(measurement.values.sum())
-        weights += weight
+        total, variance = measurement.total
+        weighted += total / variance
+        weights += 1.0 / variance
     if weights == 0.0:
         raise ParameterError("measurements: there is none, so the total is unknown; measure at least one marginal")
     return weighted / weights, weights**-0.5

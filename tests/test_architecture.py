@@ -49,7 +49,7 @@ VALUES = "privacy/values"
 RECORDS = "table/records and what reads and codes one column"
 SOURCES = "sources"
 COUNTING = "table/counting"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, SOURCES: 600}
+LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, SOURCES: 660}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 
@@ -70,10 +70,10 @@ def test_folders_files_and_functions_are_small():
     assert long(HOUSE) == []
 
 
-@pytest.mark.parametrize("name", HOUSE.modules)
-def test_third_party_imports_belong_to_the_floor(name):
-    foreign = {found.split(".")[0] for found in HOUSE.imports(name)} - STANDARD - {"synthdp"}
-    assert foreign <= THIRD_PARTY[HOUSE.modules[name].place[0]]
+def test_third_party_imports_belong_to_the_floor():
+    for name, module in HOUSE.modules.items():
+        foreign = {found.split(".")[0] for found in HOUSE.imports(name)} - STANDARD - {"synthdp"}
+        assert foreign <= THIRD_PARTY[module.place[0]], name
 
 
 def room_of(name):
@@ -173,13 +173,14 @@ def test_lines_of_code_are_counted_as_said():
 # --- rules of style ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", HOUSE.modules)
-def test_no_pickle_no_global_generator_no_warning_filter_in_the_library(name):
-    text = HOUSE.modules[name].text
-    assert not re.search(r"\bimport pickle|allow_pickle=True|np\.random\.(seed|rand|normal|randint)\b", text)
-    if name != "synthdp.cli.main":  # a process of its own
-        assert "warnings.simplefilter" not in text
-        assert "filterwarnings" not in text
+def test_no_pickle_no_global_generator_no_warning_filter_in_the_library():
+    for name, module in HOUSE.modules.items():
+        assert not re.search(
+            r"\bimport pickle|allow_pickle=True|np\.random\.(seed|rand|normal|randint)\b", module.text
+        ), name
+        if name != "synthdp.cli.main":  # a process of its own
+            assert "warnings.simplefilter" not in module.text, name
+            assert "filterwarnings" not in module.text, name
 
 
 def test_every_package_is_in_the_wheel():
@@ -189,7 +190,7 @@ def test_every_package_is_in_the_wheel():
 
 
 def test_public_classes_are_abstract_or_final():
-    texts = [module.text for module in HOUSE.modules.values()]
+    subclassed = set(re.findall(r"class \w+\((\w+)\)", "\n".join(module.text for module in HOUSE.modules.values())))
     for name, module in HOUSE.modules.items():
         for node in module.tree.body:
             if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
@@ -202,8 +203,8 @@ def test_public_classes_are_abstract_or_final():
                 isinstance(part, ast.FunctionDef) and "abstractmethod" in map(ast.unparse, part.decorator_list)
                 for part in ast.walk(node)
             )
-            has_subclasses = any(re.search(rf"class \w+\({node.name}\)", text) for text in texts)
-            assert "final" in decorators or inherited or errors or abstract or has_subclasses, f"{name}.{node.name}"
+            allowed = "final" in decorators or inherited or errors or abstract or node.name in subclassed
+            assert allowed, f"{name}.{node.name}"
 
 
 def test_public_functions_take_no_arbitrary_keywords_and_no_noise_seed():

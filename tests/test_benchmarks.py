@@ -188,6 +188,7 @@ def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path, printed):
 
 
 @needs_data
+@pytest.mark.slow
 def test_mechanisms_benchmark_records_a_run_that_passes_the_limit(tmp_path, printed):
     results = tmp_path / "mechanisms.csv"
     command = ["mechanisms.py", "--data-sets", "nltcs", "--epsilons", "10", "--seeds", "1", "--limit", "1"]
@@ -243,3 +244,14 @@ def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
     assert len(told) == 2
     assert sum(int(row["columns"]) for row in told) >= 2000
     assert all(int(row["astronomic"]) == int(row["collapsed"]) == 0 for row in told)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it measures in forks, and reads what Linux tells of memory")
+def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(printed, tmp_path):
+    (tmp_path / "sizes.csv").write_text("piece,what,size,cpu s,MB\ncounting,synthdp,100,0.5,7\n")
+    options = ["--rows", "300", "--columns", "4", "--only", "synthdp", "clique-tree", "--results", str(tmp_path)]
+    told = printed("sizes.py", *options, "--plot", str(tmp_path / "sizes.svg"))
+    assert re.search(r"synthdp +100: 0.5 +300: [\d.e-]+ +exponent", told)
+    assert re.search(r"clique-tree +4: ", told)
+    with (tmp_path / "sizes.csv").open() as kept:
+        assert len(list(csv.DictReader(kept))) == 3

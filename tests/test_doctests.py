@@ -10,7 +10,7 @@ MODULES = [
     ".".join([package, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__")
     for folder, package in ((ROOT / "synthdp", "synthdp"), (ROOT / "mechanisms", "synthdp.mechanisms"))
     for path in sorted(folder.rglob("*.py"))
-    if path.name != "__main__.py"
+    if path.name != "__main__.py" and ">>>" in path.read_text(encoding="utf-8")
 ]
 
 

@@ -113,17 +113,6 @@ def newcomer(tmp_path, monkeypatch):
 
 @needs_pages
 @needs_sample
-def test_the_first_command_and_what_readme_says_about_it(newcomer):
-    assert invoke(*shell_commands()[0]).code == 0
-    table, sample = (
-        path.read_text(encoding="utf-8") for path in (newcomer / "synthetic.csv", ROOT / "data/census.csv")
-    )
-    assert table.splitlines()[0] == sample.splitlines()[0]
-    assert "not covered" in invoke("show", "synthetic.csv.privacy.json").out.decode()
-
-
-@needs_pages
-@needs_sample
 @pytest.mark.parametrize("block", blocks("python", pages=PAGES[:1]))
 def test_python_examples_run(block, newcomer, capsys):
     exec(compile(block, "README.md", "exec"), {})

@@ -33,8 +33,10 @@ def draw_errors(errors: Mapping[str, Mapping[str, Errors]], recipes: Sequence[st
     _save(figure, file)
 
 
-def draw_growth(costs: Mapping[str, Mapping[str, Mapping[float, float]]], file: Path) -> None:
-    """Draw costs over what grows, in multiples of its least value: a panel for each cost, a line for each of these."""
+def draw_growth(
+    costs: Mapping[str, Mapping[str, Mapping[float, float]]], file: Path, *, in_multiples: bool = True
+) -> None:
+    """Draw costs over what grows, or multiples of its least value: a panel for each cost, a line for each of these."""
     if (pyplot := _pyplot()) is None:
         return
     figure, panels = pyplot.subplots(
@@ -42,8 +44,14 @@ def draw_growth(costs: Mapping[str, Mapping[str, Mapping[float, float]]], file: 
     )
     for panel, (cost, lines) in zip(panels[0], costs.items(), strict=True):
         for label, found in lines.items():
-            panel.plot([x / min(found) for x in found], list(found.values()), "o-", markersize=3, label=label)
-        panel.set(xscale="log", yscale="log", xlabel="times the least", ylabel=cost)
+            panel.plot(
+                [x / min(found) if in_multiples else x for x in found],
+                list(found.values()),
+                "o-",
+                markersize=3,
+                label=label,
+            )
+        panel.set(xscale="log", yscale="log", xlabel="times the least" if in_multiples else "", ylabel=cost)
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_formatter(lambda y, _: f"{y:g}" if f"{y:e}"[0] in "235" else "")

@@ -22,12 +22,12 @@ N_LIMITS = 4
 
 
 class Limits(NamedTuple):
-    """How much of a claim counts prove, beside the counts' own shares.
+    """How much of a claim counts prove.
 
     Parameters
     ----------
     mu, epsilon
-        Lower bounds, at least 0; shape of the counts.
+        Lower bounds, shape of the counts; below 0 they prove nothing, the less the lower.
     """
 
     mu: FloatArray
@@ -65,10 +65,10 @@ def limits(one: ArrayLike, other: ArrayLike, n: int, *, delta: float, alpha: flo
     ('0.38', '0.28')
     """
     high, low = at_most(one, n, alpha), at_least(other, n, alpha)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         mu = ndtri(low) - ndtri(high)
         ratios = [np.log(np.maximum(right - delta, 0.0) / wrong) for right, wrong in ((low, high), (1 - high, 1 - low))]
-    return Limits(np.nan_to_num(np.maximum(mu, 0.0)), np.nan_to_num(np.maximum(np.maximum(*ratios), 0.0)))
+    return Limits(mu, np.maximum(*ratios))
 
 
 def best_limits(mu: float, n: int, *, delta: float, alpha: float) -> Limits:
@@ -81,7 +81,7 @@ def best_limits(mu: float, n: int, *, delta: float, alpha: float) -> Limits:
     """
     at = np.linspace(-4.0, 4.0 + mu, 801)
     found = limits(n * ndtr(-at), n * ndtr(mu - at), n, delta=delta, alpha=alpha)
-    return Limits(found.mu.max(), found.epsilon.max())
+    return Limits(*(np.maximum(bound.max(), 0.0) for bound in found))
 
 
 def equivalent_mu(epsilon: float, delta: float) -> float:

@@ -20,7 +20,7 @@ from synthdp.evaluation.releases import Certificates, measured_in, stated_by, st
 from synthdp.evaluation.sections import Comparison, Wanted
 from synthdp.inference.requests import check_seed
 from synthdp.reporting import Report, in_notebook, silent
-from synthdp.table.files.headers import listed
+from synthdp.table.headers import listed
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
 

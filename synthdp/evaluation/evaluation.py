@@ -13,7 +13,7 @@ from synthdp.evaluation.metrics.columns import level_texts
 from synthdp.evaluation.metrics.marginals import MAX_CELLS
 from synthdp.evaluation.metrics.read_table import ReadTable
 from synthdp.evaluation.pages.evaluation_page import evaluation_page
-from synthdp.table.files.writing import check_writable, write_atomically
+from synthdp.table.files.writing import written
 
 NOT_PRIVATE = (
     "NOT PRIVATE: these numbers are read off the real table without noise. Publishing them, or choosing a synthetic "
@@ -155,16 +155,10 @@ class Evaluation:
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        if path is not None:
-            check_writable(path, force=force)
         sections = {
             each.name: section for each in fields(self) if isinstance(section := getattr(self, each.name), pd.DataFrame)
         }
-        page = evaluation_page(sections, self.facts, self.tables)
-        if path is not None:
-            with write_atomically(path, force=force) as stream:
-                stream.write(page.encode(errors="replace"))
-        return page
+        return written(lambda: evaluation_page(sections, self.facts, self.tables), path, force=force)
 
     @property
     def summary_text(self) -> str:

@@ -1,18 +1,16 @@
 """A schema read off the real table, where none is given. Not private: levels and edges are values of people."""
 
-import zlib
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import pandas as pd
 
-from synthdp.errors import DataFileError, SchemaError
+from synthdp.errors import SchemaError
 from synthdp.evaluation.metrics.read_table import check_header
-from synthdp.strict_json import parse_json
-from synthdp.table.files.json_files import MAX_JSON_BYTES, load_json
+from synthdp.release.saving.archive import read_schema
+from synthdp.table.files.json_files import load_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.schema.schema import Schema
@@ -37,7 +35,9 @@ def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] |
         return schema, []
     if schema is None:
         return observed_schema(whole_frame(real))
-    content = schema if isinstance(schema, Mapping) else _content(schema)
+    if str(schema).endswith(".synthdp") and not isinstance(schema, Mapping):
+        return read_schema(schema), []
+    content = schema if isinstance(schema, Mapping) else load_json(schema, "schema")
     try:
         return Schema.from_dict(content), []
     except SchemaError as error:
@@ -45,19 +45,6 @@ def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] |
             raise
         way_out = "give the saved synthesis (.synthdp), which knows what was learnt, or no schema"
         raise SchemaError(f"schema: it leaves columns to be derived; {way_out}") from error
-
-
-def _content(path: str | PathLike[str]) -> Any:
-    """The JSON of a schema file, or of the schema in a saved synthesis."""
-    if not str(path).endswith(".synthdp"):
-        return load_json(path, "schema")
-    try:
-        with ZipFile(path) as archive, archive.open("synthesis.json") as manifest:
-            content = manifest.read(MAX_JSON_BYTES)
-        return parse_json(content.decode(), f"schema {str(path)!r}")["schema"]
-    except (OSError, ValueError, LookupError, TypeError, RuntimeError, BadZipFile, zlib.error):  # damaged or forged
-        problem = "it is no saved synthesis, or is damaged; give a file from --save"
-        raise DataFileError(f"schema {str(path)!r}: {problem}") from None
 
 
 def whole_frame(data: object) -> pd.DataFrame:

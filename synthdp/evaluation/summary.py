@@ -50,7 +50,8 @@ def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Itera
     scored = marginals[marginals["k"] == score_k]
     if len(scored):
         score, sampling = (k_marginal_score(scored[key].tolist()) for key in ("tvd", "sampling"))
-        said = f"NIST's score of {len(scored)} {score_k}-way marginals, 1000 for the real table itself."
+        what = "marginal" if len(scored) == 1 else f"{len(scored)} marginals"
+        said = f"NIST's score of the {what} of {score_k} columns, 1000 for the real table itself."
         yield "k-marginal score", score, sampling, NAN, "higher", said
         said = f"By that score it is as good as a random {_percent(subsample)} of the real rows."
         yield "sub-sample equivalent", subsample, NAN, NAN, "higher", said

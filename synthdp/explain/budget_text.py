@@ -3,6 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+OPEN = (
+    "How costs add up is not settled: the first run settles it, auto and privmrf in Gaussian DP, which refuses mst, "
+    "aim and others later; a budget made with --accounting zcdp takes them all"
+)
+"""Of a budget whose accounting nobody chose."""
+
 
 def describe_budget(content: Mapping[str, Any]) -> str:
     """What `synthdp.Budget.show` found, in lines."""
@@ -51,6 +57,8 @@ def _totals(content: Mapping[str, Any]) -> list[str]:
             f"Spent in {theorem}: rho {spent['rho']:.4g} of {spent['rho_at_most']:.4g}, "
             f"delta {spent['delta']:.3g} of {spent['delta_at_most']:.3g} for thresholds and other systems"
         )
+    elif content["accounting"] is None:
+        lines.append(OPEN)
     return [*lines, f"Left: about epsilon {left['epsilon']:.3g} at delta {left['delta']:.3g}"]
 
 

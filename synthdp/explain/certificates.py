@@ -48,7 +48,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:
         facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
-        facts += _drawn_facts(content.get("domain", {}))
+        facts += drawn_facts(content.get("domain", {}))
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
     facts += _generated_facts(content)
     cautions = content.get("cautions", ())
@@ -147,7 +147,7 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("domain", f"{_columns(n_declared)} declared as a whole, none learnt")] if n_declared else []
 
 
-def _drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
+def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What of drawn values was learnt besides levels and bins: levels that never are, and values that are round."""
     unused: Mapping[str, Any] = domain.get("not_drawn", {})
     heaped: Mapping[str, Mapping[str, float]] = domain.get("heaping", {})

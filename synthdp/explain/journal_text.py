@@ -18,7 +18,8 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
     lines = [
         f"Journal of a run: {known}",
         f"  written by {content['made_by']}{', as here' if content['is_same_software'] else '; here it is another'}",
-        f"  {len(content['events'])} answers, rho {spent} spent; {len(content['learnt'])} columns learnt",
+        f"  {len(content['events'])} answers, rho {spent} spent; {len(content['learnt'])} columns learnt; "
+        f"{'complete' if content['complete'] else 'not complete'}",
     ]
     if content["events"]:
         lines += ["", table(("event", "what", "noise", "rho"), [event_row(event) for event in content["events"]])]
@@ -26,7 +27,7 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
         [
             *lines,
             "",
-            "The same command goes on with it, or gives the same release again if it is complete.",
+            f"The same command {'gives the same release again' if content['complete'] else 'goes on with it'}.",
             f"Without the run: synthdp journal rescue {quoted} -o OUT makes a release of what it holds.",
         ]
     )

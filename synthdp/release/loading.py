@@ -60,7 +60,8 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
     -------
     Synthesis, or LearntDomain
         All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate of all that was
-        charged for; its ``complete`` is False. If none was measured yet, the columns that were learnt.
+        charged for; its ``complete`` says whether the run came to its end. If none was measured yet, the columns
+        that were learnt.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
     if kept.header["settings"].get("randomness") != bits.description:
         raise PrivacyError(f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it")
     try:
-        facts, ledger = RunFacts.from_dict(kept.header["facts"]), kept.ledger()
+        facts, ledger = RunFacts.from_dict(kept.header["facts"]).with_workload(kept.workload), kept.ledger()
         learnt = [learnt_in(note) for note in kept.notes]
         found = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
@@ -90,9 +91,10 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
             schema=schema,
             measurements=measured,
         )
-    except (AttributeError, KeyError, SynthdpError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
     if schema is not None and measured:
+        certificate |= {"complete": kept.has_ended}
         return Synthesis(schema=schema, measurements=measured, model=None, certificate=certificate)
     if not found:
         kept.refuse("it holds no marginal yet, and no column that was learnt to its end: nothing can be made of it")

@@ -35,7 +35,7 @@ from synthdp.release.settings import (
     run_settings,
     settled_accounting,
 )
-from synthdp.release.stating.certificate import mechanism_facts
+from synthdp.release.stating.certificate import mechanism_facts, workload_facts
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
@@ -189,7 +189,7 @@ class Release:
             counts = source.counted(schema) if isinstance(source, Rows) else source
             table = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
             table = table if witness is None else witness.table(table, schema)
-            self._workload = Workload.parse(schema.domain, self._described, target=self._target)
+            self._settle_workload(schema)
             model = self._mechanism.release(
                 table, workload=self._workload, engine=self._engine, constraints=schema.constraints, report=report
             )
@@ -241,6 +241,12 @@ class Release:
                 self._kept.note(learnt_to_dict(schema, learnt.column, learnt.caution))
         return schema.closed(self._found)
 
+    def _settle_workload(self, schema: Schema) -> None:
+        """Read what is wanted anew, over the domain that was learnt."""
+        self._workload = Workload.parse(schema.domain, self._described, target=self._target)
+        if self._schema.is_open:
+            self._kept.note({"workload": workload_facts(self._workload)})
+
     def _paid_for(self, schema: Schema | None, table: PrivateTable | None) -> Synthesis | LearntDomain | None:
         """What there is to keep of a run that failed: measurements, else columns that were learnt."""
         if schema is not None and table is not None and table.released:
@@ -269,7 +275,10 @@ class Release:
 
     def _facts(self) -> RunFacts:
         """What is public of the run."""
-        wanted = {"n_marginals": len(self._workload.cliques), "columns_at_most": max(map(len, self._workload.cliques))}
         public = unprotected_quantities(self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated)
-        asked = {"mechanism": mechanism_facts(self._mechanism), "workload": wanted, "unprotected": public}
+        asked = {
+            "mechanism": mechanism_facts(self._mechanism),
+            "workload": workload_facts(self._workload),
+            "unprotected": public,
+        }
         return RunFacts(schema=self._schema, domain_share=self._domain_share, public=self._stated | asked)

@@ -67,11 +67,12 @@ def synthesize(
     Parameters
     ----------
     data
-        The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), a `pandas.DataFrame`, a
-        `polars.DataFrame`, a `pyarrow.Table`, or of another library of tables in memory that narwhals knows. An
-        index is never read. Or a table in an engine, where its rows stay: a relation of DuckDB, a table of Ibis, a
-        data frame of PySpark, a `polars.LazyFrame`; see ``docs/sources.md``. A file is read value by value; of a
-        table in memory the data types may have been chosen in view of all rows.
+        The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), of a folder of files, or a
+        pattern (``"part-*.csv"``), a `pandas.DataFrame`, a `polars.DataFrame`, a `pyarrow.Table`, or of another
+        library of tables in memory that narwhals knows. An index is never read. Or a table in an engine, where its
+        rows stay: a relation of DuckDB, a table of Ibis, a data frame of PySpark, a `polars.LazyFrame`; see
+        ``docs/sources.md``. A file is read value by value; of a table in memory the data types may have been chosen
+        in view of all rows.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
         it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same budget.

@@ -30,11 +30,20 @@ def colour_of(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
 
 
+def turned(place: int) -> int:
+    """Which dash and mark a table has: other ones than the table of the same colour six places before it.
+
+    >>> [turned(place) for place in (0, 5, 6, 7, 12)]
+    [0, 5, 1, 2, 2]
+    """
+    return (place + place // len(COLOURS)) % len(COLOURS)
+
+
 def key_of(place: int, what: str, form: str = "line") -> Key:
     """How the table at a place is drawn; below 0 it is what others are held against."""
     if place < 0:
         return Key(what, "#777777" if form == "line" else GREY, form, "5 3")
-    return Key(what, colour_of(place), form, _STROKES[place % len(_STROKES)], _SHAPES[place % len(_SHAPES)])
+    return Key(what, colour_of(place), form, _STROKES[turned(place)], _SHAPES[turned(place)])
 
 
 _STROKES = ("none", "5 3", "8 3 2 3", "2 3", "8 2", "2 2")
@@ -104,7 +113,7 @@ def steps_of_shares(
         if limits is not None:
             _draw_intervals(axes, np.arange(n_levels), np.asarray(limits), is_upright=True)
         for number, shares in enumerate(others):
-            line = {"color": colour_of(number), "linestyle": DASHES[number % len(DASHES)], "linewidth": 1.3}
+            line = {"color": colour_of(number), "linestyle": DASHES[turned(number)], "linewidth": 1.3}
             axes.stairs(np.asarray(shares), edges, baseline=None, **line)
         shown = np.unique(np.linspace(0, n_levels - 1, min(n_levels, 4)).round().astype(int))
         axes.set_xticks(shown, [shortened(start_of(labels[place]), 14) for place in shown])
@@ -123,7 +132,7 @@ def _draw_intervals(axes: Any, places: FloatArray | NDArray[np.intp], limits: Fl
 
 
 def _marks(number: int) -> dict[str, Any]:
-    return {"color": colour_of(number), "marker": MARKS[number % len(MARKS)], "markeredgewidth": 0}
+    return {"color": colour_of(number), "marker": MARKS[turned(number)], "markeredgewidth": 0}
 
 
 @final
@@ -152,7 +161,7 @@ class Curve:
         style: dict[str, Any] = {"color": "#777777", "linestyle": "--"}
         if self.place >= 0:
             marks = _marks(self.place) if self.is_marked else {"color": colour_of(self.place)}
-            style = marks | {"linestyle": DASHES[self.place % len(DASHES)] if self.is_line else "none"}
+            style = marks | {"linestyle": DASHES[turned(self.place)] if self.is_line else "none"}
         axes.plot(np.asarray(self.x), np.asarray(self.y), **style, linewidth=1.4, markersize=4 if self.is_line else 2.6)
 
 
@@ -183,18 +192,18 @@ def curves(
     def paint(axes: Any) -> None:
         for line in lines:
             line.draw(axes)
-        for name in logarithmic:
-            _make_logarithmic(axes, name)
-        for name in "xy":
-            if name not in logarithmic:
-                axes.locator_params(axis=name, nbins=5)
-        axes.set_xlabel(labels[0])
-        axes.set_ylabel(labels[1])
         if fixed is not None:
             axes.set_xlim(*fixed)
             axes.set_ylim(*fixed)
         elif "y" not in logarithmic:
             axes.set_ylim(bottom=0)
+        for name in "xy":
+            if name in logarithmic:
+                _make_logarithmic(axes, name)
+            else:
+                axes.locator_params(axis=name, nbins=5)
+        axes.set_xlabel(labels[0])
+        axes.set_ylabel(labels[1])
 
     return drawn(paint, title=words.title, description=words.description, height=2.8, margins=(0.65, 0.5, 0.15, 0.12))
 
@@ -210,7 +219,7 @@ def _make_logarithmic(axes: Any, name: str) -> None:
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def histograms(words: Words, values: Sequence[ArrayLike], marks: Sequence[float], *, label: str) -> str:
+def histograms(words: Words, values: Sequence[ArrayLike], marks: Sequence[float], *, label: str, end: float) -> str:
     """How often some numbers occur: a line for each set of them, and an upright dash at a place for each.
 
     Parameters
@@ -223,16 +232,15 @@ def histograms(words: Words, values: Sequence[ArrayLike], marks: Sequence[float]
         Of each set a place; NaN for none.
     label
         What stands under the axis.
+    end
+        The largest of the numbers and places, or more: where the axis ends.
     """
     sets = [np.asarray(each, dtype=np.float64) for each in values]
-    most = max(
-        [float(each.max()) for each in sets if each.size] + [mark for mark in marks if mark == mark], default=1.0
-    )
-    edges = np.linspace(0.0, most * 1.02 or 1.0, 21)
+    edges = np.linspace(0.0, end * 1.02 or 1.0, 21)
 
     def paint(axes: Any) -> None:
         for number, (each, mark) in enumerate(zip(sets, marks, strict=True)):
-            line = {"color": colour_of(number), "linestyle": DASHES[number % len(DASHES)], "linewidth": 1.4}
+            line = {"color": colour_of(number), "linestyle": DASHES[turned(number)], "linewidth": 1.4}
             axes.stairs(np.histogram(each, edges)[0] / max(each.size, 1), edges, baseline=None, **line)
             if mark == mark:
                 axes.axvline(mark, ymax=0.12, color=colour_of(number), linewidth=3)

@@ -21,6 +21,7 @@ def heat_map(
     labels: tuple[Sequence[str], Sequence[str]],
     *,
     limits: tuple[float, float],
+    power: float = 1.0,
 ) -> str:
     """A table of numbers as colours, with a scale; what is NaN stays empty.
 
@@ -34,14 +35,17 @@ def heat_map(
         Names of rows and columns.
     limits
         The numbers at the ends of the scale; if the first is below 0 the colours have a middle.
+    power
+        Colours grow with this power of the numbers: below 1 small ones can be told apart beside large ones.
     """
+    norm = import_matplotlib().colors.PowerNorm(power, *limits)
     named = [[shortened(names[place], 16) for place in _named(len(names))] for names in labels]
     left, below = (beside(names, points=7.5, most=1.25) for names in named)
     height = WIDTH * 0.62 + below
 
     def paint(axes: Any) -> None:
         colours = "PuOr" if limits[0] < 0 else "YlGnBu"
-        image = axes.imshow(values, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto", interpolation="none")
+        image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto", interpolation="none")
         for axis, names, n, turn in zip((axes.yaxis, axes.xaxis), named, values.shape, (0, 90), strict=True):
             axis.set_ticks(_named(n), names, fontsize=7.5, rotation=turn)
         axes.spines[:].set_visible(False)

@@ -22,12 +22,15 @@ class Picture:
         A few words under the title.
     numbers
         The same as a table, for those who cannot see it.
+    begins_row
+        Whether it stands at the left, where pictures stand side by side.
     """
 
     svg: str
     title: str
     note: str = ""
     numbers: Listing | None = None
+    begins_row: bool = False
 
 
 @final

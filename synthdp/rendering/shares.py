@@ -58,7 +58,7 @@ class Shares:
     def _drawn(self) -> "Shares":
         """What fits into a picture: of levels without an order the most frequent ones; no "missing" that is empty."""
         kept = np.max(list(self.tables.values()), axis=0)
-        if self.is_ordered or len(self.levels) <= MAX_ROWS:
+        if self.is_ordered or len(self.levels) <= MAX_ROWS + 1:  # a last one is no longer than a word for it
             n_shown = len(self.levels) - (self.levels[-1] == "missing" and kept[-1] == 0)
             return self._of(np.arange(max(n_shown, 1)))
         order = np.sort(np.argsort(-kept, kind="stable")[:MAX_ROWS])

@@ -6,11 +6,11 @@ values with these. No text is cast in an engine: that fails at one bad value, an
 column whose type in the engine does not say what the schema wants of it is refused, by its type alone.
 
 What an expression gives a row depends on that row only: comparisons with public values, arithmetic on what was
-clipped before, casts of numbers to wider ones, no lookup in a table of other values.
+clipped before, casts of numbers to wider ones, lookups in tables of public values; none in a table of other rows.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NoReturn, TypeAlias
 from unicodedata import normalize
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import SchemaError
-from synthdp.sources.comparisons import counted, is_value, searched, tried
+from synthdp.sources.comparisons import Codes, Lookup, are_successive, counted, is_value, searched
 from synthdp.sources.engine_frame import EngineColumn
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.boolean import BooleanColumn
@@ -35,11 +35,11 @@ from synthdp.table.frames.plain import plain_column
 MAX_CASES = 4096
 """Most public values that a column is compared with: engines take no expressions of any size."""
 
+MAX_LOOKED_UP = 2**17
+"""The same where values are looked up in a table of public ones; both spellings of an accent count."""
+
 _NARROW = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 """Types of whole numbers that all fit into 64 bits with a sign."""
-
-Codes: TypeAlias = Mapping[Any, int]
-"""Codes of public values."""
 
 _LARGEST = 2**63 - 1
 
@@ -51,13 +51,25 @@ def code_of(column: Column, held: EngineColumn) -> nw.Expr:
     ------
     SchemaError
         If the column's type in the engine does not say what the schema wants, or there are more than `MAX_CASES`
-        levels or edges. It names types, never a value.
+        levels or edges (`MAX_LOOKED_UP` if they are looked up). It names types, never a value.
     """
+    code = _coding(column, held)
+    if isinstance(code, Lookup):
+        code = code.worked_out
+    return nw.when(held.is_missing).then(nw.lit(int(column.missing_code))).otherwise(code).cast(nw.Int64)
+
+
+def lookup_of(column: Column, held: EngineColumn) -> Lookup | None:
+    """What the codes of a column are looked up in; None if they are worked out. Raises as `code_of`."""
+    code = _coding(column, held)
+    return code if isinstance(code, Lookup) else None
+
+
+def _coding(column: Column, held: EngineColumn) -> nw.Expr | Lookup:
     way = _WAYS.get((_kind(column), held.family))
     if way is None:
         _refuse(column, held, "which is not read as that, value by value, in an engine")
-    code = way(column, held)
-    return nw.when(held.is_missing).then(nw.lit(int(column.missing_code))).otherwise(code).cast(nw.Int64)
+    return way(column, held)
 
 
 def _kind(column: Column) -> str:
@@ -78,7 +90,7 @@ def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
 def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, BinnedColumn)
     edges = column.inner_edges.tolist()
-    if isinstance(column, IntegerColumn) and held.dtype in _NARROW and _are_successive(edges):
+    if isinstance(column, IntegerColumn) and held.dtype in _NARROW and are_successive(edges):
         whole = held.values.cast(nw.Int64)
         first, last = int(edges[0]) - 1, int(edges[-1])
         clipped = nw.when(whole < first).then(nw.lit(first)).when(whole > last).then(nw.lit(last)).otherwise(whole)
@@ -91,10 +103,6 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
         if _read(same, column, held) == number:
             code = nw.when(is_value(_number(held), same)).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
-
-
-def _are_successive(edges: Sequence[float]) -> bool:
-    return len(edges) > 0 and edges == list(range(int(edges[0]), int(edges[0]) + len(edges)))
 
 
 def _number(held: EngineColumn) -> nw.Expr:
@@ -180,7 +188,7 @@ def _of_truth(column: Column, held: EngineColumn) -> nw.Expr:
     return nw.when(held.values).then(nw.lit(of_true)).otherwise(nw.lit(of_false))
 
 
-def _of_text(column: Column, held: EngineColumn) -> nw.Expr:
+def _of_text(column: Column, held: EngineColumn) -> Lookup:
     if isinstance(column, BooleanColumn) and (column.true_values is None or column.false_values is None):
         problem = "of which an engine does not know all words for true and false: declare trueValues and falseValues"
         raise SchemaError(f"column {column.name!r}: in the engine it is {held.dtype}, {problem}")
@@ -190,7 +198,7 @@ def _of_text(column: Column, held: EngineColumn) -> nw.Expr:
         if codes[plain_text(word)] != code:
             problem = f"{word!r} and another of its values differ in white space or in how accents are encoded only"
             raise SchemaError(f"column {column.name!r}: {problem}, which an engine does not tell apart; remove one")
-    return _lookup(column, held, held.values, codes)
+    return _looked_up(column, held, codes)
 
 
 def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
@@ -202,13 +210,13 @@ def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
         for number, code in _codes(column, known).items()
         if _read(_first_at(number, column, held), column, held) == number
     }
-    return _lookup(column, held, _number(held), found)
+    return _searched(column, held, found)
 
 
-def _of_whole_number(column: Column, held: EngineColumn) -> nw.Expr:
+def _of_whole_number(column: Column, held: EngineColumn) -> Lookup:
     """Whole numbers where the schema has words, "1" among them."""
     numbers = [whole for word in _words(column) for whole in _whole_numbers(str(word)) if abs(whole) <= _LARGEST]
-    return _lookup(column, held, held.values, _codes(column, numbers))
+    return _looked_up(column, held, _codes(column, numbers))
 
 
 def _whole_numbers(word: str) -> Iterable[int]:
@@ -226,7 +234,7 @@ def _of_fraction(column: Column, held: EngineColumn) -> nw.Expr:
     if held.dtype.is_decimal():
         _refuse(column, held, "whose values have no one text")
     numbers = [number for word in _words(column) if not math.isnan(number := to_float(word))]
-    return _lookup(column, held, _number(held), _codes(column, numbers))
+    return _searched(column, held, _codes(column, numbers))
 
 
 def _words(column: Column) -> Sequence[str | float]:
@@ -244,22 +252,30 @@ def _codes(column: Column, values: Sequence[Any]) -> Codes:
     return dict(zip(values, column.encode(pd.Series(values, dtype=object)).tolist(), strict=True))
 
 
-def _lookup(column: Column, held: EngineColumn, values: nw.Expr, codes: Codes) -> nw.Expr:
-    """The code of each value that is among some public ones, else that of an unknown one."""
+def _looked_up(column: Column, held: EngineColumn, codes: Codes) -> Lookup:
+    """Values by equality with public ones, bit by bit: collations of the engine have no say."""
+    looks_up = held.engine in (nw.Implementation.POLARS, nw.Implementation.DUCKDB)
+    _check_cases(column, held, len(codes), most=MAX_LOOKED_UP if looks_up else MAX_CASES)
+    return Lookup(held.values, codes, _unknown(column), by_engine=held.engine is nw.Implementation.POLARS)
+
+
+def _searched(column: Column, held: EngineColumn, codes: Codes) -> nw.Expr:
+    """Numbers by comparison with public ones."""
     _check_cases(column, held, len(codes))
-    unknown = nw.lit(int(column.unknown_code if isinstance(column, CategoricalColumn) else column.missing_code))
-    if held.family != "text" or held.engine is nw.Implementation.DUCKDB:  # texts are in the order of their bytes there
-        return searched(values, sorted(codes.items(), key=lambda pair: pair[0]), unknown)
-    return tried(values, sorted(codes.items(), key=lambda pair: pair[1]), unknown)
+    return searched(_number(held), sorted(codes.items(), key=lambda pair: pair[0]), nw.lit(_unknown(column)))
 
 
-def _check_cases(column: Column, held: EngineColumn, n_cases: int) -> None:
-    if n_cases > MAX_CASES:
-        problem = f"and {n_cases} levels or edges are more than the {MAX_CASES} that an engine is asked to compare with"
+def _unknown(column: Column) -> int:
+    return int(column.unknown_code if isinstance(column, CategoricalColumn) else column.missing_code)
+
+
+def _check_cases(column: Column, held: EngineColumn, n_cases: int, *, most: int = MAX_CASES) -> None:
+    if n_cases > most:
+        problem = f"and {n_cases} levels or edges are more than the {most} that an engine is asked to compare with"
         raise SchemaError(f"column {column.name!r}: it is {held.dtype}, {problem}; declare fewer, or merge levels")
 
 
-_Way: TypeAlias = Callable[[Column, EngineColumn], nw.Expr]
+_Way: TypeAlias = Callable[[Column, EngineColumn], nw.Expr | Lookup]
 
 _WAYS: dict[tuple[str, str], _Way] = {
     ("number", "integer"): _of_number,

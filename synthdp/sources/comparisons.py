@@ -1,14 +1,50 @@
 """Comparisons with public values, as expressions whose depth and size engines can take."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
 
 import narwhals as nw
 import numpy as np
 
 _BLOCK = 16
 """Values, or blocks of values, that are tried one after the other."""
+
+
+Codes: TypeAlias = Mapping[Any, int]
+"""Codes of public values."""
+
+
+@final
+@dataclass(frozen=True)
+class Lookup:
+    """The code of each value that is among some public ones, else that of an unknown one.
+
+    Parameters
+    ----------
+    values
+        Texts or whole numbers.
+    codes
+        Codes of the public ones.
+    unknown
+        The code of all others, but for missing ones.
+    by_engine
+        Whether the engine has such a lookup itself, else values are compared.
+    """
+
+    values: nw.Expr
+    codes: Codes
+    unknown: int
+    by_engine: bool
+
+    @property
+    def worked_out(self) -> nw.Expr:
+        """The same as an expression."""
+        unknown = nw.lit(self.unknown)
+        if self.by_engine and self.codes:
+            return self.values.replace_strict(self.codes, default=unknown, return_dtype=nw.Int64)
+        return tried(self.values, sorted(self.codes.items(), key=lambda pair: pair[1]), unknown)
 
 
 def counted(at_least: Sequence[nw.Expr]) -> nw.Expr:
@@ -48,6 +84,11 @@ def tried(values: nw.Expr, pairs: Sequence[tuple[Any, int]], unknown: nw.Expr | 
 def _of_block(values: nw.Expr, pairs: Sequence[tuple[Any, int]]) -> nw.Expr:
     """The code of each value, all of which are among some."""
     return nw.lit(pairs[0][1]) if pairs[0][1] == pairs[-1][1] else tried(values, pairs, None)
+
+
+def are_successive(edges: Sequence[float]) -> bool:
+    """Whether edges are whole numbers one after the other."""
+    return len(edges) > 0 and edges == list(range(int(edges[0]), int(edges[0]) + len(edges)))
 
 
 def is_value(values: nw.Expr, value: Any, *, or_above: bool = False) -> nw.Expr:

@@ -65,6 +65,7 @@ def _duckdb(address: str, table: str) -> Iterator[Any]:
         raise SourceError(f"duckdb: there is no file {str(path)!r}; correct the address")
     connection = asked("duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True))
     with closing(connection):
+        connection.execute("SET enable_progress_bar = false")  # it would be drawn among the rows on standard output
         yield asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
 
 

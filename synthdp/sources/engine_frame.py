@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Literal, NoReturn, Self, TypeAlias, final
 
 import narwhals as nw
@@ -24,6 +25,9 @@ WHITE_SPACE = (
 
 _ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
+
+
+_WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory (in Dask data.compute())"
 
 
 @final
@@ -122,7 +126,7 @@ class EngineFrame:
         engine = lazy.implementation
         name = engine.name.lower()
         if engine.name not in _ENGINES:
-            raise ParameterError(f"data is a lazy table of {name}; give one of polars, DuckDB, Ibis or PySpark")
+            raise ParameterError(f"data is a lazy table of {name}; {_WAY_OUT}")
         types = asked(name, "reading the types of columns", lambda: dict(lazy.collect_schema()))
         columns = [EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)]
         rows = lazy
@@ -152,33 +156,45 @@ class EngineFrame:
 
     def grouped(self, keys: Sequence[str], what: str) -> nw.DataFrame[Any]:
         """How many rows there are of each combination of some columns: these, and ``n_rows``; raises `SourceError`."""
-        return asked(self.engine, what, lambda: _collected(_grouped(self.rows, keys)))
+        return asked(self.engine, what, lambda: collected(_grouped(self.rows, keys)))
 
-    def grouped_often(self, tables: Sequence[Sequence[str]], what: str) -> list[tuple[NDArray[np.int64], ...]]:
+    def grouped_often(
+        self, tables: Sequence[Mapping[str, int]], what: str
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """How many rows there are of each combination of codes, for several lists of columns, by one query.
 
-        The rows stay in the engine; what comes here has a line for each combination that occurs. Where the engine
-        allows for it, codes are worked out once for all tables.
+        The rows stay in the engine; what comes here has a line for each combination that occurs.
+
+        Parameters
+        ----------
+        tables
+            For each the columns and how many codes they have; at least one.
 
         Returns
         -------
         list
-            For each table the codes, an array for each of its columns, and then the numbers of rows.
+            For each table the cells that are not empty, numbered in C order, and their numbers of rows.
 
         Raises
         ------
         SourceError
             If the engine fails, or its answer is none.
         """
-        width = max(map(len, tables))
-        way = _by_sql if self.engine == "duckdb" else _by_concat
-        found = asked(self.engine, what, lambda: _collected(way(self.rows, tables, width)))
-        columns = [self.whole_numbers(found, name) for name in ("of_table", *_keys(width), "n_rows")]
-        answers = []
-        for number, table in enumerate(tables):
-            lines = columns[0] == number
-            answers.append(tuple(column[lines] for column in (*columns[1 : 1 + len(table)], columns[-1])))
-        return answers
+        found = asked(self.engine, what, lambda: collected(nw.concat([*map(self._cells_of, tables, count())])))
+        of_table, cells, n_rows = (self.whole_numbers(found, name) for name in ("of_table", "cell", "n_rows"))
+        return [(cells[lines], n_rows[lines]) for lines in (of_table == number for number in range(len(tables)))]
+
+    def _cells_of(self, table: Mapping[str, int], number: int) -> nw.LazyFrame[Any]:
+        cell: nw.Expr = nw.lit(0).cast(nw.Int64)
+        for name, size in table.items():
+            cell = cell * size + nw.col(name).cast(nw.Int64)
+        cells = self.rows.select(cell.alias("cell")) if table else self.rows
+        counted = _grouped(cells, ["cell"] if table else [])
+        return counted.select(
+            nw.lit(number).cast(nw.Int64).alias("of_table"),
+            (nw.col("cell") if table else nw.lit(0)).cast(nw.Int64).alias("cell"),
+            nw.col("n_rows").cast(nw.Int64),
+        )
 
     def whole_numbers(self, found: nw.DataFrame[Any], name: str) -> NDArray[np.int64]:
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
@@ -196,40 +212,12 @@ class EngineFrame:
         raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
 
 
-def _keys(width: int) -> list[str]:
-    return [f"key_{i}" for i in range(width)]
-
-
 def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:
     counted = nw.len().alias("n_rows")
     return rows.group_by(list(keys)).agg(counted) if keys else rows.select(counted)
 
 
-def _by_concat(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int) -> nw.LazyFrame[Any]:
-    parts = []
-    for number, table in enumerate(tables):
-        keys = [nw.col(name) for name in table] + [nw.lit(0)] * (width - len(table))
-        named = [key.cast(nw.Int64).alias(name) for key, name in zip(keys, _keys(width), strict=True)]
-        of_table = nw.lit(number).cast(nw.Int64).alias("of_table")
-        parts.append(_grouped(rows, table).select(of_table, *named, nw.col("n_rows").cast(nw.Int64)))
-    return nw.concat(parts)
-
-
-def _by_sql(rows: nw.LazyFrame[Any], tables: Sequence[Sequence[str]], width: int) -> nw.LazyFrame[Any]:
-    """The same for DuckDB, which would work codes out anew for each part; all names in it are our own."""
-    parts = []
-    for number, table in enumerate(tables):
-        keys = [*table, *["0"] * (width - len(table))]
-        named = [f"{key} AS {name}" for key, name in zip(keys, _keys(width), strict=True)]
-        by = f" GROUP BY {', '.join(table)}" if table else ""
-        parts.append(f"SELECT {', '.join([f'{number} AS of_table', *named])}, count(*) AS n_rows FROM kept{by}")
-    used = sorted({name for table in tables for name in table}) or ["1"]
-    query = f"WITH kept AS MATERIALIZED (SELECT {', '.join(used)} FROM coded) {' UNION ALL '.join(parts)}"
-    answer: nw.LazyFrame[Any] = nw.from_native(nw.to_native(rows).query("coded", query))
-    return answer
-
-
-def _collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+def collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     """The answer to a query; polars reads files piece by piece for it."""
     if query.implementation is nw.Implementation.POLARS:
         return query.collect(backend="polars", engine="streaming")

@@ -40,7 +40,7 @@ class EngineSource:
         For each attribute of the domain what the column of its codes is called.
     """
 
-    __slots__ = ("_domain", "_frame", "_kept", "_kept_cells", "_names", "_total")
+    __slots__ = ("__weakref__", "_domain", "_frame", "_kept", "_kept_cells", "_names", "_total")
 
     def __init__(self, frame: EngineFrame, domain: Domain, names: Sequence[str]) -> None:
         self._frame = frame
@@ -111,19 +111,16 @@ class EngineSource:
 
     def _count(self, tables: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
         """Count some tables, by one query."""
-        names = [[self._names[axis] for axis in axes] for axes in tables]
-        for axes, answer in zip(tables, self._frame.grouped_often(names, "counting rows"), strict=True):
-            shape = tuple(self._domain.shape[axis] for axis in axes)
-            codes, n_rows = answer[:-1], answer[-1]
-            if any(each.size and int(each.max()) >= size for each, size in zip(codes, shape, strict=True)):
+        shapes = [{self._names[axis]: self._domain.shape[axis] for axis in axes} for axes in tables]
+        for shape, (cells, n_rows) in zip(shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True):
+            counts = np.zeros(prod(shape.values()), dtype=np.int64)
+            if cells.size and int(cells.max()) >= counts.size:
                 raise SourceError(
                     f"{self._frame.engine}: it gave a code that no level has; do not count by this engine"
                 )
-            cells = np.ravel_multi_index(codes, shape) if axes else np.zeros(len(n_rows), dtype=np.int64)
-            counts = np.zeros(prod(shape), dtype=np.int64)
             np.add.at(counts, cells, n_rows)
             self._check_total(int(counts.sum()))
-            yield counts.reshape(shape)
+            yield counts.reshape(tuple(shape.values()))
 
     def _check_total(self, total: int) -> None:
         """Refuse a table that grows or shrinks between scans; of one that does not change nothing is ever refused."""

@@ -3,12 +3,14 @@
 from typing import Any, NoReturn, Self, final
 
 from synthdp.errors import ParameterError, PrivacyError
-from synthdp.sources.codes import code_of
+from synthdp.sources.codes import lookup_of
+from synthdp.sources.coding import coded_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_source import EngineSource
 from synthdp.sources.engine_values import EngineValues
 from synthdp.sources.persons import bounded
 from synthdp.table.columns.date_parts import with_parts
+from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -44,7 +46,7 @@ class EngineTable:
         schema = schema.without(unit) if unit in schema.names and unit is not None else schema
         closed = [column.template if isinstance(column, OpenColumn) else column for column in schema.columns]
         for column in with_parts(closed):
-            code_of(column, frame.columns[column.source])
+            lookup_of(column, frame.columns[column.source])  # refuses what is not read
         if unit is not None:
             missing = schema.missing_values
             frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=missing)
@@ -65,7 +67,7 @@ class EngineTable:
         """Exact counts of the open columns, for the kernel."""
         return EngineValues(self._frame, {column.name: column for column in self._schema.open_columns})
 
-    def counted(self, schema: Schema) -> EngineSource:
+    def counted(self, schema: Schema) -> CodedSource | EngineSource:
         """Exact counts by the closed schema, for the kernel.
 
         Raises
@@ -74,15 +76,12 @@ class EngineTable:
             If the schema is not what the table's own schema closes to.
         SchemaError
             If what was learnt is more than an engine compares with.
+        SourceError
+            If the engine fails.
         """
         if not {column.source for column in schema.columns} <= set(self._schema.names):
             raise ParameterError("schema: it has columns that the table was not opened with; use its schema")
-        names = [f"code_{i}" for i in range(len(schema.columns))]
-        coded = self._frame.rows.select(
-            code_of(column, self._frame.columns[column.source]).alias(name)
-            for column, name in zip(schema.columns, names, strict=True)
-        )
-        return EngineSource(self._frame.with_rows(coded), schema.domain, names)
+        return coded_source(self._frame, schema)
 
     def __repr__(self) -> str:
         return f"<EngineTable of {len(self._schema.names)} columns>"

@@ -98,6 +98,15 @@ MUTANTS = [
         ("derived", Adjacency.REPLACE_ONE),
         ["(histogram): its exact", "(frequent): its exact"],
     ),
+    *(
+        (
+            broken.forget_that_a_record_is_replaced_in_the_values_of(name),
+            "independent",
+            ("derived", Adjacency.REPLACE_ONE),
+            ["its exact numbers move by 2 (squared L2), 1 declared"],
+        )
+        for name in ("town", "income", "job")
+    ),
     (
         broken.forget_that_a_record_is_replaced_in_scores,
         "clique-tree",

@@ -82,6 +82,7 @@ def test_time_that_was_over_before_leaves_the_first_runs():
     assert audit.n_runs == 20
 
 
+@pytest.mark.slow
 def test_runs_under_way_when_time_ends_are_counted():
     audit = Audit(game())
     audit.play(10_000, seconds=1e-3, processes=2)

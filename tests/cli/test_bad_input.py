@@ -256,7 +256,7 @@ SCHEMAS = {
     "more bins than values": ({"fields": [field("integer", BOUNDS, synthdp={"bins": 11})]}, "bins"),
     "edges not increasing": ({"fields": [field("number", synthdp={"edges": [0, 5, 5]})]}, "not increasing"),
     "edges against bounds": ({"fields": [field("number", BOUNDS, synthdp={"edges": [0, 1, 5]})]}, "make them equal"),
-    "unknown extra": ({"fields": [field("integer", BOUNDS, synthdp={"bin": 3})]}, "synthdp.bin is not known"),
+    "unknown extra": ({"fields": [field("integer", BOUNDS, synthdp={"bin": 3})]}, "'synthdp.bin' is not known"),
     "other is no text": ({"fields": [field("string", {"enum": ["a", "b"]}, synthdp={"other": 3})]}, "'x'"),
     "no date": ({"fields": [field("date", {"minimum": "soon", "maximum": "2020-01-01"})]}, "is not a date"),
     "unknown resolution": ({"fields": [field("date", DAYS, synthdp={"resolution": "age"})]}, "resolution"),

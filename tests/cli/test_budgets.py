@@ -45,6 +45,17 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
     assert len(shown()["entries"]) == 2
 
 
+def test_how_costs_add_up_is_told_until_it_is_settled():
+    open_text = "the first run settles it, auto and privmrf in Gaussian DP"
+    assert open_text in invoke(*CREATE[:2], "open", *CREATE[3:]).err
+    assert open_text in invoke("budget", "show", "open").out.decode()
+    assert open_text not in invoke(*CREATE[:2], "chosen", *CREATE[3:], "--accounting", "zcdp").err
+    assert open_text not in invoke("budget", "show", "chosen").out.decode()
+    assert invoke(*run_arguments("--budget", "open")).code == 0
+    assert open_text not in invoke("budget", "show", "open").out.decode()
+    assert_one_line(invoke(*run_arguments("--mechanism", "mst", "--budget", "open", output="other.csv")), 3)
+
+
 def test_a_run_that_would_overspend_is_refused_and_leaves_nothing():
     before = names_in(Path())
     outcome = invoke(*run_arguments("--budget", "b", epsilon="2.1"))

@@ -36,7 +36,6 @@ def place(made, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(targets, "MAX_TARGETS", 0)  # no models, and few pictures: they take long
     monkeypatch.setattr(marginals, "N_PAIRS", 0)
-    monkeypatch.setattr(marginals, "MAX_TABLES", 1)
     return tmp_path
 
 
@@ -66,6 +65,20 @@ def test_json_is_for_machines_and_needs_no_page(place):
     assert names_in(place) == sorted([*before, "queries.json"])
 
 
+@pytest.mark.parametrize("tables", [("-", "1.csv"), ("in.csv", "-")], ids=["real", "synthetic"])
+def test_one_table_may_come_through_a_pipe(place, tables):
+    stdin = (place / ("in.csv" if tables[0] == "-" else "1.csv")).read_bytes()
+    outcome = invoke("report", *tables, "-s", "schema.json", "--json", stdin=stdin)
+    assert outcome.code == 0, outcome.err
+    content, direct = (
+        json.loads(each.out)["marginals"]
+        for each in (outcome, invoke("report", "in.csv", "1.csv", "-s", "schema.json", "--json"))
+    )
+    name = tables[1] if tables[0] == "-" else "standard input"
+    assert [(each["columns"], each["tvd"]) for each in content] == [(each["columns"], each["tvd"]) for each in direct]
+    assert {each["table"] for each in content} == {name}
+
+
 def test_the_page_of_a_release_opens_no_table(place):
     (place / "in.csv").unlink()
     (place / "1.csv").unlink()
@@ -82,7 +95,8 @@ def test_the_page_of_a_release_opens_no_table(place):
     [
         (("report", "-o", "r.html"), 2, "--public"),
         (("report", "in.csv", "-o", "r.html"), 2, "synthetic"),
-        (("report", "-", "1.csv", "-o", "r.html"), 2, "name files"),
+        (("report", "-", "1.csv", "-o", "r.html"), 2, "--schema"),
+        (("report", "-", "-", "-s", "schema.json", "-o", "r.html"), 2, "twice"),
         (("report", "in.csv", "1.csv"), 2, "--output"),
         ((*REPORT[:-1], "r.csv"), 2, ".html"),
         ((*REPORT[:-1], "-"), 2, ".html"),

@@ -4,6 +4,7 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +90,7 @@ def kinds(draw):
     return {"type": kind, "constraints": constraints, "synthdp": own}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     kinds(),
     st.lists(st.sampled_from(sorted(SHAPES)), min_size=1, max_size=3),

@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 from helpers.flows import Frozen, held, learnt_from
+from helpers.seldom import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -104,7 +105,7 @@ def read_kinds(kind):
     return schema if schema.is_open else None
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(kinds(), columns(), st.sampled_from([0.001, 0.1, 1.0, 20.0, 1000.0]), st.integers(0, 99))
 def test_whatever_is_there_closes_within_the_budget(kind, values, epsilon, seed):
     schema = read_kinds(kind)

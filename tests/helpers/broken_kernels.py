@@ -16,6 +16,7 @@ from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values import private_values
+from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.release.stating import run_facts
 from synthdp.table.records import held_table
@@ -107,6 +108,25 @@ def forget_that_a_record_is_replaced(monkeypatch):
 
 def forget_that_a_record_is_replaced_in_scores(monkeypatch):
     monkeypatch.setattr(Adjacency, "marginal_l1", 1)
+
+
+def forget_that_a_record_is_replaced_in_the_values_of(name):
+    """A mutant that derives the domain of one column as if records came and went; all else is sound."""
+
+    def mutate(monkeypatch):
+        def forgetting(original):
+            def ask(self, grid, *rest, **asked):
+                with monkeypatch.context() as patch:
+                    if grid.column == name:
+                        patch.setattr(Adjacency, "marginal_l2_squared", 1)
+                    return original(self, grid, *rest, **asked)
+
+            return ask
+
+        for question in ("histogram", "frequent"):
+            monkeypatch.setattr(PrivateValues, question, forgetting(getattr(PrivateValues, question)))
+
+    return mutate
 
 
 def keep_all_rows_of_a_person(monkeypatch):

@@ -14,7 +14,8 @@ FLOORS = (
     ("privacy", "table", "inference", "rendering"),
     ("selection", "sources"),
     ("mechanisms", "derivation"),
-    ("release", "evaluation"),
+    ("release",),
+    ("evaluation",),
     ("explain", "audit"),
     ("cli",),
 )

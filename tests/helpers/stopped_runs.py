@@ -53,6 +53,6 @@ def lines(path):
 
 
 def answers(path):
-    """All but the hash, the header, and notes on what was learnt."""
+    """All but the hash, the header, and notes on what was learnt and that the run has ended."""
     entries = [json.loads(line)["entry"] for line in lines(path)[1:]]
-    return [entry for entry in entries if "learnt" not in entry]
+    return [entry for entry in entries if not {"learnt", "workload", "ended"} & entry.keys()]

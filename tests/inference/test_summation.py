@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ def tables_and_axes(draw):
     return (table if draw(st.booleans()) else np.transpose(table, order)), axes
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(tables_and_axes())
 def test_sums_are_those_of_numpy(problem):
     table, axes = problem

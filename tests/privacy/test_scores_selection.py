@@ -5,6 +5,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from helpers.tables import (
     BOTH,
     CLIQUES,
@@ -66,7 +67,7 @@ def test_estimates_are_fixed_when_the_score_is_made():
     assert MarginalL1Error({("a",): [0, 0, 0]}).error(("a",), exact(("a",))) == 4 * 1024
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(rows=tables, row=rows_of, numbers=estimates_of, at=st.integers(0, 11), merged=st.booleans())
 def test_score_sensitivity_is_exact(rows, row, numbers, at, merged):
     coarsening = MERGING if merged else None
@@ -106,7 +107,7 @@ WEIGHTS = st.lists(st.floats(2**-16, 1000), min_size=len(CLIQUES), max_size=len(
 PENALTIES = st.lists(st.floats(-1000, 1000), min_size=len(CLIQUES), max_size=len(CLIQUES))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     rows=st.lists(rows_of, min_size=1, max_size=12),
     row=rows_of,

@@ -47,7 +47,7 @@ def every_chart(labels):
     yield rows_of_shares(WORDS, labels, shares, [shares], limits=np.array([shares / 2, shares]))
     yield steps_of_shares(WORDS, labels, shares, [shares], limits=np.array([shares / 2, shares]))
     yield curves(WORDS, [Curve(x=[0.1, 1], y=[0.1, 1], place=0)], labels=(labels[0], labels[1]), logarithmic="xy")
-    yield histograms(WORDS, [[0.1, 0.3], []], [0.2, float("nan")], label=labels[0])
+    yield histograms(WORDS, [[0.1, 0.3], []], [0.2, float("nan")], label=labels[0], end=0.3)
     yield paired_marks(WORDS, labels, {0: shares}, shares, label=labels[0])
     yield heat_map(WORDS, np.eye(len(labels)), (labels, labels), limits=(-1.0, 1.0))
     yield graph_map(WORDS, labels, {(labels[0], labels[1]): 0.5}, places)

@@ -5,6 +5,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,7 +44,7 @@ def parts(names):
     return st.integers(0, len(names)).map(lambda k: tuple(names[:k]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems())
 def test_estimates_and_variances_are_those_of_dense_least_squares(problem):
     domain, measured, wanted = problem

@@ -75,6 +75,44 @@ def test_many_levels_and_unknown_values_are_found(engine):
     assert counts_by_clique(engine_table(engine, frame, schema), schema) == expected
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_more_levels_than_an_expression_could_hold(engine):
+    levels = [f"rue n° {i}'s" for i in range(9000)]
+    schema = OpenSchema.from_dict(
+        {
+            "fields": [
+                {"name": "street", "type": "string", "constraints": {"enum": levels}},
+                {"name": "number", "type": "string", "constraints": {"enum": [str(i) for i in range(7000)]}},
+            ]
+        }
+    )
+    streets = [*levels[::400], "rue n° 1's ", "rue n° 1", None, 'x"; DROP']
+    frame = pl.DataFrame({"street": streets, "number": [*range(6990, 6990 + len(streets) - 1), None]})
+    assert counts_by_clique(engine_table(engine, frame, schema), schema, most=1) == counts_by_clique(
+        held_frame(opened(frame).frame, schema), schema, most=1
+    )
+
+
+@pytest.mark.parametrize("by", ["column", "default"])
+def test_a_collation_of_duckdb_takes_no_two_levels_for_one(by):
+    duckdb = pytest.importorskip("duckdb")
+    words = ["a", "A", "\u00e9", "e", "E\u0301", "a ", None, "B"]
+    schema = OpenSchema.from_dict({"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]})
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"CREATE TABLE people (word VARCHAR {'COLLATE NOCASE.NOACCENT' if by == 'column' else ''})")
+    connection.executemany("INSERT INTO people VALUES (?)", [[word] for word in words])
+    if by == "default":
+        connection.execute("SET default_collation = 'NOCASE.NOACCENT'")
+    assert connection.execute("SELECT count(*) FROM people WHERE word = 'A'").fetchall() >= [(2,)]
+    in_memory = held_frame(opened(pl.DataFrame({"word": words})).frame, schema)
+    rows = EngineTable.of(EngineFrame.of(connection.table("people")), schema)
+    assert counts_by_clique(rows, schema) == counts_by_clique(in_memory, schema)
+    grid, kinds = Grid(column="word"), OpenSchema.from_kinds({"word": "categorical"})
+    learnt = EngineTable.of(EngineFrame.of(connection.table("people")), kinds).source.frequencies(grid)
+    expected = held_frame(opened(pl.DataFrame({"word": words})).frame, kinds).source.frequencies(grid)
+    assert [list(each) for each in learnt] == [list(each) for each in expected]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_values_to_learn_from_are_those_of_memory(engine):
     kinds = {"word": "categorical", "number": "number", "whole": "integer", "day": "date", "flag": "boolean"}

@@ -11,6 +11,7 @@ from helpers.engines import ENGINES, in_duckdb
 
 from synthdp import synthesize
 from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
+from synthdp.sources import engine_frame
 from synthdp.sources.asking import asked
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
@@ -78,6 +79,12 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     assert SECRET not in said_by(caught.value, caplog)
 
 
+def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
+    monkeypatch.setattr(engine_frame, "_ENGINES", ())
+    with pytest.raises(ParameterError, match="lazy table of polars; give one of polars, DuckDB"):
+        EngineFrame.of(pl.LazyFrame({"x": [1]}))
+
+
 def test_panics_are_caught_and_interrupts_are_not():
     class PanicException(BaseException):
         pass
@@ -96,24 +103,32 @@ def test_panics_are_caught_and_interrupts_are_not():
         asked("polars", "counting", interrupt)
 
 
+TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
+
+
+def counting(frame, engine="ibis"):
+    """A source on a table in DuckDB, by itself or behind Ibis, and the connection by which it may be changed."""
+    if engine == "duckdb":
+        connection = duckdb.connect(config={"threads": 1})
+        table = in_duckdb(frame, connection)
+    else:
+        table = ENGINES[engine](frame)
+        connection = table.get_backend().con
+    return EngineTable.of(EngineFrame.of(table), TWO).counted(TWO.closed({})), connection
+
+
+@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
 def test_a_table_that_grows_between_scans_is_found():
-    connection = duckdb.connect(config={"threads": 1})
-    fields = [AGE, AGE | {"name": "y"}]
-    schema = OpenSchema.from_dict({"fields": fields})
-    relation = in_duckdb(pl.DataFrame({"x": [1, 2], "y": [1, 2]}), connection)
-    source = EngineTable.of(EngineFrame.of(relation), schema).counted(schema.closed({}))
+    source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [1, 2]}))
     assert next(iter(source.counts_of([("x",)]))).sum() == 2
     connection.execute("INSERT INTO people VALUES (3, 3)")
     with pytest.raises(SourceError, match="was changed"):
         list(source.counts_of([("y",)]))
 
 
+@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
 def test_what_was_counted_is_not_asked_for_again():
-    connection = duckdb.connect(config={"threads": 1})
-    schema = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
-    source = EngineTable.of(
-        EngineFrame.of(in_duckdb(pl.DataFrame({"x": [1, 2], "y": [3, 3]}), connection)), schema
-    ).counted(schema.closed({}))
+    source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [3, 3]}))
     (both,) = source.counts_of([("x", "y")])
     connection.execute("DROP TABLE people")
     (of_y,) = source.counts_of([("y",)])
@@ -121,6 +136,16 @@ def test_what_was_counted_is_not_asked_for_again():
     assert not of_y.flags.writeable
     with pytest.raises(ParameterError):
         source.counts_of([("y", "y")])
+
+
+def test_duckdb_counts_the_rows_of_one_moment_and_keeps_nothing_when_it_is_done():
+    source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [3, 3]}), "duckdb")
+    connection.execute("DELETE FROM people")
+    assert [counts.sum() for counts in source.counts_of([("x",), ("y",)])] == [2, 2]
+    tables = "SELECT count(*) FROM duckdb_tables() WHERE starts_with(table_name, 'synthdp')"
+    assert connection.execute(tables).fetchall() == [(1,)]
+    del source
+    assert connection.execute(tables).fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,16 +1,21 @@
 """The same counts from servers that the test starts: Postgres, and Spark in local mode."""
 
 import itertools
+import json
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pytest
+from helpers.cli_runs import invoke
 from helpers.engines import ODD, SCHEMA
+from helpers.stopped_runs import answers
 
+from synthdp.release.keeping.journal import Journal
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_table import EngineTable
@@ -43,6 +48,15 @@ def other_user():
     return ["setpriv", "--reuid=nobody", "--clear-groups"] if shutil.which("setpriv") else None
 
 
+@dataclass(frozen=True)
+class Server:
+    """Where it is, and the commands by which it is started again and stopped at once."""
+
+    address: str
+    start: list[str]
+    stop: list[str]
+
+
 @pytest.fixture(scope="module")
 def postgres():
     """The address of a server of our own, on a socket in a folder of its own."""
@@ -59,7 +73,8 @@ def postgres():
         capture_output=True,
     )
     options = f"-c listen_addresses= -k {folder} -c fsync=off"
-    subprocess.run([*control, "-o", options, "-l", str(folder / "log"), "start"], check=True, stdout=subprocess.DEVNULL)
+    start = [*control, "-o", options, "-l", str(folder / "log"), "start"]
+    subprocess.run(start, check=True, stdout=subprocess.DEVNULL)
     try:
         address = f"postgres:///postgres?host={folder}&user=postgres"
         with psycopg.connect(address, autocommit=True) as connection:
@@ -68,7 +83,8 @@ def postgres():
             marks = ", ".join(["%s"] * len(ODD.columns))
             for row in ODD.iter_rows():
                 connection.execute(f"INSERT INTO people VALUES ({marks})", row)
-        yield address
+        stop = [*control, "-m", "immediate", "stop"]
+        yield Server(address, start, stop)
     finally:
         subprocess.run([*control, "-m", "immediate", "stop"], check=False, capture_output=True)
         shutil.rmtree(folder, ignore_errors=True)
@@ -78,17 +94,48 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
     import psycopg
 
     expected = counts(held_frame(opened(ODD).frame, PUBLIC))
-    with open_source(postgres, "people") as frame:
+    with open_source(postgres.address, "people") as frame:
         table = EngineTable.of(frame, PUBLIC)
         assert counts(table) == expected
-        with psycopg.connect(postgres, autocommit=True) as connection:
+        with psycopg.connect(postgres.address, autocommit=True) as connection:
             connection.execute("INSERT INTO people SELECT * FROM people")
         assert counts(table, most=1) == counts(held_frame(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
-    with open_source(postgres, "public.people") as frame:
+    with open_source(postgres.address, "public.people") as frame:
         persons = EngineTable.of(frame, OpenSchema.from_dict(SCHEMA), unit="word", max_rows=1)
         assert persons.max_rows == 1
         (total,) = persons.counted(OpenSchema.from_dict(SCHEMA).without("word").closed({})).counts_of([()])
         assert int(total) == 7  # a, b, e with an accent in two spellings, A, c, "z z"
+
+
+@pytest.mark.parametrize("n_answers", [1, 4])
+def test_a_server_that_is_stopped_in_the_middle_of_a_run(n_answers, postgres, tmp_path, monkeypatch):
+    keep, kept = Journal.keep, []
+
+    def stopping(self, question, answer):
+        keep(self, question, answer)
+        kept.append(answer)
+        if len(kept) == n_answers:
+            subprocess.run(postgres.stop, check=True, capture_output=True)
+
+    (tmp_path / "kinds.json").write_text(json.dumps({"word": "categorical", "number": "number", "flag": "boolean"}
+        | dict.fromkeys(set(ODD.columns) - {"word", "number", "flag"}, "ignore")))  # fmt: skip
+    options = ("--kinds", tmp_path / "kinds.json", "-o", tmp_path / "out.csv", "--journal", tmp_path / "j")
+    options += ("--source", postgres.address, "--table", "people", "--epsilon=5", "--delta=1e-6", "--rows=20")
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "keep", stopping)
+        failed = invoke("run", *options)
+    assert failed.code == 1
+    assert "ibis: " in failed.err
+    assert "OperationalError" in failed.err or "InterfaceError" in failed.err or "AdminShutdown" in failed.err
+    paid_for = answers(tmp_path / "j")
+    assert len(paid_for) >= n_answers  # what was read at once is answered without the server
+    while_stopped = invoke("run", *options)
+    assert (while_stopped.code, answers(tmp_path / "j")) == (1, paid_for)
+    subprocess.run(postgres.start, check=True, stdout=subprocess.DEVNULL)
+    done = invoke("run", *options)
+    assert done.code == 0, done.err
+    assert answers(tmp_path / "j")[: len(paid_for)] == paid_for
+    assert len(pl.read_csv(tmp_path / "out.csv")) == 20
 
 
 def test_spark_gives_the_counts_of_memory(monkeypatch):

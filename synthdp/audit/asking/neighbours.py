@@ -37,8 +37,12 @@ _USUAL = {"town": "usual", "income": "5", "job": "usual"}
 _FAR_OUT = {"town": "canary", "income": "1000000000", "job": "usual"}
 """A level that nobody else has, a number far out, and a level that many share: it may be released with its count."""
 
-N_DECLARED, N_DERIVED = 100, 60
-"""Rows beside the canary: at epsilon 1 and delta 1e-2 levels of 50 rows are not merged, and those of 60 are found."""
+_IN_ANOTHER_JOB = _USUAL | {"job": "another"}
+"""What that canary replaces: it has another job, which many share as well, so that both their counts move."""
+
+N_DECLARED, N_DERIVED, N_OF_A_JOB = 100, 60, 100
+"""Rows beside the canary, and those of either job: at epsilon 1 and delta 1e-2 levels of 50 rows are not merged, those
+of 60 are found, and those of 100 where one is replaced."""
 
 
 @final
@@ -154,7 +158,8 @@ def worst_case(
     ----------
     domain
         ``"declared"``: 100 rows of three columns of two levels. ``"derived"``: 60 equal rows of columns
-        of which only the kinds are known; the canary has a level of its own and a number far out.
+        of which only the kinds are known, or 100 in either of two jobs if one is replaced; the canary has a
+        level of its own and a number far out.
     adjacency
         Whether the canary comes, or replaces one of the rows.
     max_rows
@@ -171,9 +176,11 @@ def worst_case(
         raise ParameterError("adjacency is 'replace-one', which is for records; persons come or go: give 'add-remove'")
     declared = domain == "declared"
     canary = _CANARY if declared else _FAR_OUT
-    others = [*_OPPOSED] * (N_DECLARED // 2) if declared else [_USUAL] * N_DERIVED
-    if replaced := adjacency is Adjacency.REPLACE_ONE:
-        others[0] = _OPPOSITE if declared else _USUAL
+    replaced = adjacency is Adjacency.REPLACE_ONE
+    if declared:
+        others = [_OPPOSITE if replaced else _OPPOSED[0], _OPPOSED[1], *[*_OPPOSED] * (N_DECLARED // 2 - 1)]
+    else:
+        others = [_IN_ANOTHER_JOB, _USUAL] * N_OF_A_JOB if replaced else [_USUAL] * N_DERIVED
     canaries = [canary] * (1 if max_rows is None else max_rows + 1)
     one, other = (pd.DataFrame(rows, dtype=object) for rows in (others, [*others[replaced:], *canaries]))
     if max_rows is not None:

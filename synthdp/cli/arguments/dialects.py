@@ -5,6 +5,7 @@ from typing import Any
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.files.dialect import PRESETS, Dialect, properties_of
+from synthdp.table.files.file_set import parts_of
 from synthdp.table.files.formats import Format, file_kind
 
 _PROPERTIES = {
@@ -47,7 +48,7 @@ def given_dialect(options: argparse.Namespace, *tables: str) -> dict[str, Any] |
 
     Raises `ParameterError` if one is not possible, or says nothing of any of the tables that are read and written.
     """
-    formats = {file_kind(path).format for path in tables}
+    formats = {file_kind(part).format for path in tables for part in parts_of(path)}
     for name, (format_, files) in _MEANT_FOR.items():
         if getattr(options, name) is not None and format_ not in formats:
             raise ParameterError(f"--{name} is for {files}, and no table here is in one; leave it out")

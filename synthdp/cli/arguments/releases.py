@@ -53,7 +53,12 @@ def add_run(commands: Commands) -> None:
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", nargs="?", metavar="IN", help=f"sensitive table: {FILES}, or - for CSV from stdin")
+    parser.add_argument(
+        "input",
+        nargs="?",
+        metavar="IN",
+        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin",
+    )
     parser.add_argument(
         "--source",
         metavar="URL",

@@ -15,7 +15,8 @@ def add_report(commands: Commands) -> None:
         "tables",
         nargs="*",
         metavar="TABLE",
-        help="the real table, then one or more synthetic ones; the .privacy.json files beside them are read, too",
+        help="the real table, then one or more synthetic ones, one of all may be - (a pipe); the .privacy.json files "
+        "beside them are read, too",
     )
     parser.add_argument(
         "--public", metavar="MODEL", help="instead: a file of `synthdp run --save`; opens no private data"

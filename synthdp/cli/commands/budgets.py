@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from synthdp.cli.announcing import print_text
-from synthdp.explain.budget_text import describe_budget
+from synthdp.explain.budget_text import OPEN, describe_budget
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.settings import as_accounting, as_adjacency
 from synthdp.table.files.json_files import json_text
@@ -22,6 +22,8 @@ def create_command(options: argparse.Namespace) -> None:
         accounting=None if options.accounting is None else as_accounting(options.accounting),
     )
     sys.stderr.write(f"{options.file}: created; give it to every run: synthdp run ... --budget {budget.path}\n")
+    if options.accounting is None:
+        sys.stderr.write(f"{options.file}: {OPEN[0].lower()}{OPEN[1:]}\n")
 
 
 def add_command(options: argparse.Namespace) -> None:

@@ -57,8 +57,7 @@ def _compared(options: argparse.Namespace) -> None:
     """The page of an evaluation, which says first that it is not private."""
     if len(options.tables) < 2:
         raise ParameterError("TABLE: name the real table, then one or more synthetic ones; or --public and a model")
-    if STANDARD_STREAM in options.tables:
-        raise ParameterError(f"TABLE is {STANDARD_STREAM!r}; tables are read more than once, name files")
+    _check_pipes(options)
     if options.output is None and not options.json:
         raise ParameterError("--output is missing; name the page, such as report.html, or say --json")
     if options.output is not None:
@@ -67,7 +66,7 @@ def _compared(options: argparse.Namespace) -> None:
         import_jinja()
     schema = _schema(options)
     real, *synthetic = options.tables
-    beside = [Path(f"{table}{CERTIFICATE_ENDING}") for table in synthetic]
+    beside = [None if table == STANDARD_STREAM else Path(f"{table}{CERTIFICATE_ENDING}") for table in synthetic]
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         found = evaluate(
@@ -78,7 +77,7 @@ def _compared(options: argparse.Namespace) -> None:
             targets=ALL if options.target and ALL in options.target else options.target,
             by=options.by,
             queries=options.queries,
-            certificate=[path if path.exists() else None for path in beside],
+            certificate=[path if path and path.exists() else None for path in beside],
             seed=options.seed,
             report=logged(status),
         )
@@ -86,6 +85,15 @@ def _compared(options: argparse.Namespace) -> None:
         if options.output is not None:
             found.to_html(options.output, force=options.force)
     _tell(found, options)
+
+
+def _check_pipes(options: argparse.Namespace) -> None:
+    """Standard input can be read once, as one table."""
+    if options.tables.count(STANDARD_STREAM) > 1:
+        raise ParameterError(f"TABLE is {STANDARD_STREAM!r} twice; standard input is read once, name files for others")
+    if options.tables[0] == STANDARD_STREAM and options.schema is None:
+        problem = f"TABLE is {STANDARD_STREAM!r}, which is read once, and a schema would be read off it first"
+        raise ParameterError(f"{problem}; give one with --schema, or name a file")
 
 
 def _tell(found: Evaluation, options: argparse.Namespace) -> None:
@@ -96,8 +104,9 @@ def _tell(found: Evaluation, options: argparse.Namespace) -> None:
 
 def _names(synthetic: list[str]) -> list[str]:
     """What the page calls the tables: names of files, with their folders where these differ only."""
-    stems = [Path(table).name for table in synthetic]
-    return stems if len(set(stems)) == len(stems) else synthetic
+    named = ["standard input" if table == STANDARD_STREAM else table for table in synthetic]
+    stems = [Path(table).name for table in named]
+    return stems if len(set(stems)) == len(stems) else named
 
 
 def _inputs(options: argparse.Namespace) -> tuple[str, ...]:

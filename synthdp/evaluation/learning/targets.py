@@ -11,7 +11,7 @@ from synthdp.errors import ParameterError
 from synthdp.evaluation.metrics.read_table import ReadTable
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.dates import DateColumn
-from synthdp.table.files.headers import listed
+from synthdp.table.headers import listed
 
 MAX_TARGETS = 3
 """So many are predicted unless they are named: those of two classes first, the last columns of a table first."""
@@ -21,6 +21,8 @@ MAX_CLASSES, MIN_CLASS_ROWS = 10, 10
 
 MIN_ROWS = 50
 """Fewer real rows with a value are too few to learn from and to test on."""
+
+_SUITABLE = f"one has {MIN_ROWS} rows and numbers, or 2 to {MAX_CLASSES} levels of at least {MIN_CLASS_ROWS} rows each"
 
 ALL = "all"
 
@@ -74,7 +76,7 @@ def suitable(real: ReadTable, name: str) -> Target | str:
     classes = tuple(np.flatnonzero(counts >= MIN_CLASS_ROWS).tolist())
     if not 2 <= len(classes) <= MAX_CLASSES or counts[list(classes)].sum() < MIN_ROWS:
         few = f"{len(classes)} level{'' if len(classes) == 1 else 's'} of at least {MIN_CLASS_ROWS} real rows"
-        return f"{name!r} has {few}; a target has 2 to {MAX_CLASSES}, and {MIN_ROWS} rows"
+        return f"{name!r} has {few}; {_SUITABLE}"
     return Target(name, classes)
 
 
@@ -89,7 +91,7 @@ def chosen_targets(real: ReadTable, names: Sequence[str] | str | None) -> tuple[
     asked = [names] if isinstance(names, str) and names != ALL else names
     if asked is None or asked == ALL:
         found = [each for name in _order(real) if isinstance(each := suitable(real, name), Target)]
-        notes = [] if found else ["no column is a suitable target"]
+        notes = [] if found else [f"no column is a suitable target: {_SUITABLE}"]
         if asked is None and len(found) > MAX_TARGETS:
             rest = listed(target.name for target in found[MAX_TARGETS:])
             notes = [

@@ -18,8 +18,8 @@ from synthdp.evaluation.metrics.references import SamplingError
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.reading import is_missing
-from synthdp.table.files.headers import listed
 from synthdp.table.files.json_files import load_json
+from synthdp.table.headers import listed
 from synthdp.table.rules.conditions import is_condition, level_codes, listed_levels, range_of
 from synthdp.table.schema.schema import Schema
 

@@ -16,10 +16,10 @@ from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
-from synthdp.table.files.headers import check_names
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.frames.plain import plain
+from synthdp.table.headers import check_names
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema

@@ -150,7 +150,8 @@ def noise_error(clique: Clique, measured: Sequence[Measured], n_rows: int) -> fl
     >>> round(noise_error(("a",), [Measured({"a": 4}, 25.0)], 100), 4)  # 4 x 5 x sqrt(2 / pi) / 2 / 100
     0.0798
     """
-    found = [each for each in measured if each.sizes.keys() >= set(clique)]
+    wanted = set(clique)
+    found = [each for each in measured if each.sizes.keys() >= wanted]
     if not found:
         return float("nan")
     n_cells = min(prod(each.sizes[name] for name in clique) for each in found)

@@ -37,16 +37,30 @@ def broken_rules(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
 def rule_text(rule: Mapping[str, Any]) -> str:
     """A rule in a line: its description, its check, or what it holds.
 
-    >>> rule_text({"check": "start <= end"}), rule_text({"forbid": {"age": {"maximum": 14}}})
-    ('start <= end', "forbid {'age': {'maximum': 14}}")
+    >>> rule_text({"check": "start <= end"})
+    'start <= end'
+    >>> rule_text({"forbid": {"age": {"maximum": 14}, "status": ["retired", None]}})
+    'forbid age up to 14 and status retired or missing'
     """
     if text := rule.get("description") or rule.get("check"):
         return str(text)
     if "determines" in rule:
         return " determines ".join(map(str, rule["determines"]))
     kind = "forbid" if "forbid" in rule else "allow"
-    text = f"{kind} {rule[kind]!r}"
+    entries = [rule[kind]] if isinstance(rule[kind], Mapping) else rule[kind]
+    text = f"{kind} {'; or '.join(map(_conditions_text, entries))}"
     return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def _conditions_text(conditions: Mapping[str, Any]) -> str:
+    return " and ".join(f"{column} {_condition_text(condition)}" for column, condition in conditions.items())
+
+
+def _condition_text(condition: Any) -> str:
+    if isinstance(condition, Mapping):
+        words = {"minimum": "from", "maximum": "up to"}
+        return " ".join(f"{words[key]} {condition[key]}" for key in words if key in condition)
+    return " or ".join("missing" if level is None else str(level) for level in condition)
 
 
 def _breaking(rule: Rule, table: ReadTable) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from synthdp.evaluation.pages.view import View, joined, worst_first
+from synthdp.evaluation.pages.view import View, spanned, worst_first
 from synthdp.rendering.charts import key_of
 from synthdp.rendering.section import Picture, Section
 from synthdp.rendering.shares import Shares
@@ -64,7 +64,7 @@ def _picture(view: View, name: str, shares: pd.DataFrame) -> Picture:
     }
     errors = view.sections["columns"]
     own = errors[errors["column"] == name].set_index("table").loc[list(view.names)]
-    note = f"TVD {joined(own['tvd'].tolist())}; sampling {joined(own['sampling'].tolist()[:1])}"
+    note = f"TVD {spanned(own['tvd'])}; sampling {spanned(own['sampling'])}"
     is_ordered = isinstance(view.tables[""].schema[name], BinnedColumn)
     levels = Shares(column=name, levels=first["level"].tolist(), tables=tables, is_ordered=is_ordered)
     return levels.picture(note)

@@ -73,7 +73,8 @@ def _summary(view: View) -> Section:
     words = (
         "Each error stands between two references: sampling is the error of as many rows drawn at random from the "
         "real table, noise what the noise of the release alone would cause. An error near sampling cannot be told "
-        "from chance.",
+        "from chance. TVD, total variation distance, is the share of rows that would have to change for a marginal to "
+        "be right: 0 is the same, 1 has nothing in common.",
     )
     return Section(name="summary", title="Summary", words=words, listings=[_side_by_side(view)])
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from synthdp.evaluation.pages.view import View
+from synthdp.evaluation.pages.view import View, spanned
 from synthdp.rendering.charts import Curve, Words, curves, key_of
 from synthdp.rendering.section import Picture, Section
 
@@ -58,7 +58,7 @@ def _roc_pictures(view: View) -> Iterator[Picture]:
             curve = points[(points["table"] == name) & (points["trained_on"] == "synthetic")]
             if len(curve):
                 lines.append(Curve(x=curve["fpr"], y=curve["tpr"], place=place))
-        said = "; ".join(f"AUC {row['synthetic']:.3f}, of real rows {row['real']:.3f}" for _, row in own.iterrows())
+        said = f"AUC {spanned(own['synthetic'])}, of real rows {spanned(own['real'])}"
         words = Words(f"ROC of {target}, {model}", f"True-positive rate against false-positive rate. {said}.")
         svg = curves(words, lines, labels=("false-positive rate", "true-positive rate"), fixed=(-0.01, 1.01))
         yield Picture(svg=svg, title=f"{target}, {model}", note=said)

@@ -17,8 +17,8 @@ from synthdp.rendering.section import Picture, Section
 MAX_POINTS = 150
 """Marginals of a size that are drawn as points: the worst third of them, and others evenly."""
 
-N_LISTED, N_PAIRS, MAX_LEVELS, MAX_TABLES = 60, 4, 40, 4
-"""Marginals of a size in the table; worst pairs, and most levels of each, that are drawn; tables with own pictures."""
+N_LISTED, N_PAIRS, MAX_LEVELS = 60, 4, 40
+"""Marginals of a size in the table; worst pairs, and most levels of each, that are drawn."""
 
 NAMES = {
     "k": "columns",
@@ -28,6 +28,12 @@ NAMES = {
     "noise": "noise",
     "measured": "measured",
 }
+_AXES = {"sampling": "TVD that sampling causes", "noise": "TVD that noise causes (at 1: or more)"}
+_OF_NOISE = (
+    "In the third, of marginals that were measured, the line is what the noise would cause; below it the engine made "
+    "use of other measurements. Points at its right end have noise of 1 or more: as much as there are rows, or many "
+    "times that."
+)
 WAYS = [key_of(k - 1, f"{k}-way marginals", "both") for k in (1, 2, 3)]
 
 
@@ -42,8 +48,10 @@ def curve_section(view: View) -> Section | None:
     lines, rows = [], []
     for place, k in enumerate(means.index.get_level_values("k").unique()):
         y = means.loc[k].loc[names]
-        lines.append(Curve(x=x, y=y["sampling"], place=-1))
-        lines.append(Curve(x=x, y=y["tvd"], place=place, is_marked=True))
+        best = y.groupby(x).min()
+        lines.append(Curve(x=best.index, y=best["sampling"], place=-1))
+        lines.append(Curve(x=x, y=y["tvd"], place=place, is_line=False, is_marked=True))
+        lines.append(Curve(x=best.index, y=best["tvd"], place=place, is_marked=True))
         rows += [(int(k), name, each, *y.loc[name]) for name, each in zip(names, x, strict=True)]
     frame = pd.DataFrame(rows, columns=["k", "table", "epsilon", "tvd", "sampling"])
     shown = {"k": "columns", "table": "table", "epsilon": "epsilon", "tvd": "mean TVD", "sampling": "sampling"}
@@ -55,7 +63,10 @@ def curve_section(view: View) -> Section | None:
     return Section(
         name="epsilon",
         title="Epsilon and utility",
-        words=["What privacy costs: less epsilon is safer, and has larger errors. Each point is one table, made once."],
+        words=[
+            "What privacy costs: less epsilon is safer, and has larger errors. Each point is one table, made once; "
+            "lines join the best at each epsilon."
+        ],
         keys=[*WAYS, key_of(-1, "sampling")],
         pictures=[picture],
     )
@@ -65,19 +76,26 @@ def marginal_section(view: View) -> Section:
     """Errors of all marginals: how they are spread, and their references."""
     words = [
         "How often the values of one, two or three columns occur together. In the second picture a point is a "
-        "marginal: on the dashed line its error is what sampling would cause, above it is more. In the third, of "
-        "marginals that were measured, it is what the noise would cause; below it the engine made use of other "
-        "measurements.",
+        "marginal: on the dashed line its error is what sampling would cause, above it is more.",
+        *([_OF_NOISE] if view.sections["marginals"]["noise"].notna().any() else ()),
         *view.notes("marginals"),
         *view.notes("noise"),
     ]
-    pictures = [picture for name in view.names[:MAX_TABLES] for picture in _error_pictures(view, name)]
     frame = view.sections["marginals"]
+    pictures, more = view.own_pictures(lambda name: [*_error_pictures(view, name)])
     worst = frame.groupby(["table", "k"], sort=False).head(N_LISTED)
     whose = {"table": "table"} if len(view.names) > 1 else {}
     caption = f"The worst {N_LISTED} marginals of each size; Evaluation.marginals has all {len(frame):,}."
     listing = Listing.of(worst, whose | NAMES, caption, most=1000)
-    return Section(name="marginals", title="Marginals", words=words, keys=WAYS, pictures=pictures, listings=[listing])
+    return Section(
+        name="marginals",
+        title="Marginals",
+        words=words,
+        keys=WAYS,
+        pictures=pictures,
+        listings=[listing],
+        more=more,
+    )
 
 
 def _error_pictures(view: View, name: str) -> Iterator[Picture]:
@@ -86,24 +104,32 @@ def _error_pictures(view: View, name: str) -> Iterator[Picture]:
     about = f" of {name}" if len(view.names) > 1 else ""
     means = ", ".join(f"{part['tvd'].mean():.3g} of {k} columns" for k, part in enumerate(by_size, 1) if len(part))
     words = Words(f"Spread of errors{about}", f"Total variation distances of marginals; on average {means}.")
-    svg = histograms(
-        words, [part["tvd"] for part in by_size], [part["sampling"].mean() for part in by_size], label="TVD"
-    )
-    yield Picture(svg=svg, title=words.title, note="thick marks: what sampling causes on average")
+    end = float(view.sections["marginals"][["tvd", "sampling"]].to_numpy().max())
+    marks = [part["sampling"].mean() for part in by_size]
+    svg = histograms(words, [part["tvd"] for part in by_size], marks, label="TVD", end=end)
+    note = "thick marks: what sampling causes on average"
+    yield Picture(svg=svg, title=words.title, note=note, begins_row=True)
     for reference in ("sampling", "noise"):
-        shown = [_points(part[(part[reference] > 0) & (part["tvd"] > 0)]) for part in by_size]
+        shown = [_points(_positive(part, reference)) for part in by_size]
         if not sum(map(len, shown)):
             continue
         n_above, n_known = int((frame["tvd"] > frame[reference]).sum()), int(frame[reference].notna().sum())
         said = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
         words = Words(f"Error against {reference}{about}", said)
-        numbers = pd.concat(shown)[["tvd", reference]].to_numpy()
-        ends = [float(numbers.min()), float(numbers.max())]
+        if reference == "noise" and (n_drowned := int((frame["noise"] >= 1).sum())):
+            said += f" Of {n_drowned} it is 1 or more."
+        numbers = _positive(view.sections["marginals"], reference)[["tvd", reference]].to_numpy()
+        ends = (float(numbers.min()) / 1.3, float(numbers.max()) * 1.3)
         lines = [Curve(x=ends, y=ends, place=-1)]
         lines += [Curve(x=part[reference], y=part["tvd"], place=place, is_line=False, is_marked=True)
                   for place, part in enumerate(shown) if len(part)]  # fmt: skip
-        svg = curves(words, lines, labels=(f"TVD that {reference} causes", "TVD"), logarithmic="xy")
+        svg = curves(words, lines, labels=(_AXES[reference], "TVD"), logarithmic="xy", fixed=ends)
         yield Picture(svg=svg, title=words.title, note=said)
+
+
+def _positive(frame: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """The marginals that logarithmic axes can show."""
+    return frame[(frame[reference] > 0) & (frame["tvd"] > 0)]
 
 
 def _points(part: pd.DataFrame) -> pd.DataFrame:
@@ -124,7 +150,10 @@ def pair_section(view: View) -> Section | None:
     for clique in worst_first(pairs, ["columns"], "tvd")["columns"].head(N_PAIRS):
         own = pairs[pairs["columns"] == clique].sort_values("tvd", ascending=False, kind="stable").iloc[0]
         pictures += list(_pair_pictures(view, clique, own["table"], own["tvd"]))
-    words = ["Shares of the cells of the pairs with the largest errors, in the table that is worst at them."]
+    words = [
+        "Shares of the cells of the pairs with the largest errors, in the table that is worst at them. Colours of "
+        "shares grow with their square roots, so that rare cells can be seen."
+    ]
     return Section(name="pairs", title="Worst pairs", words=words, pictures=pictures)
 
 
@@ -149,10 +178,11 @@ def _pair_pictures(view: View, clique: Clique, name: str, tvd: float) -> Iterato
         words = Words(
             f"{title}: {what}", f"Rows are {clique[0]}, columns {clique[1]}; total variation distance {tvd:.3g}."
         )
-        svg = heat_map(words, table, (labels[0], labels[1]), limits=limits)
         is_last = what == "difference"
+        svg = heat_map(words, table, (labels[0], labels[1]), limits=limits, power=1.0 if is_last else 0.5)
         note = f"{name} less real; TVD {tvd:.3g}" if is_last else ""
-        yield Picture(svg=svg, title=words.title, note=note, numbers=cells if is_last else None)
+        numbers = cells if is_last else None
+        yield Picture(svg=svg, title=words.title, note=note, numbers=numbers, begins_row=what == "real")
 
 
 def _frequent(shares: np.ndarray, axis: int) -> np.ndarray:

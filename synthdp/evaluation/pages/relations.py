@@ -1,6 +1,7 @@
 """How columns depend on each other in the tables, and how well a model tells these apart."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,6 @@ from synthdp.evaluation.pages.view import View
 from synthdp.rendering.charts import Words
 from synthdp.rendering.maps import heat_map
 from synthdp.rendering.section import Picture, Section
-
-MAX_TABLES = 4
-"""Tables with pictures of their own."""
 
 ASSOCIATIONS = {
     "one": "one column",
@@ -36,31 +34,48 @@ def association_section(view: View) -> Section:
     frame = view.sections["associations"]
     words = [
         "Cramer's V of two columns of levels, correlation ratio of levels and numbers, Spearman's rank correlation "
-        "of two numbers (its size is drawn, its sign is in the table). Pairs that have none are left empty.",
+        "of two numbers (its size is drawn, its sign is in the table). Pairs that have none are left empty. The maps "
+        "have one order and one scale, those of differences another one.",
         *view.notes("associations"),
     ]
-    if frame.empty:
-        return Section(name="associations", title="Associations", words=words)
+    if frame["difference"].isna().all():
+        reason = [] if frame.empty else ["No two columns have one in both tables: all but one are constant."]
+        return Section(name="associations", title="Associations", words=[*words, *reason])
     columns = [name for name in view.tables[""].domain.attributes if name in {*frame["one"], *frame["other"]}]
     first = view.of("associations", view.names[0])
     real = Words("Associations: real", "How strongly each two columns depend on each other, from 0 to 1.")
-    pictures = [_map(real, first, columns, first["real"].abs(), (0.0, 1.0))]
-    for name in view.names[:MAX_TABLES]:
-        pictures += list(_of_table(view, name, columns))
-    listing = view.listing("associations", ASSOCIATIONS, "Pairs, the largest difference first.")
-    return Section(name="associations", title="Associations", words=words, pictures=pictures, listings=[listing])
+    maps, more_maps = view.own_pictures(lambda name: [_strengths(view, name, columns)])
+    gaps, more_gaps = view.own_pictures(lambda name: [_differences(view, name, columns)])
+    return Section(
+        name="associations",
+        title="Associations",
+        words=words,
+        pictures=[_map(real, first, columns, first["real"].abs(), (0.0, 1.0)), *maps, *_in_new_row(gaps, view)],
+        listings=[view.listing("associations", ASSOCIATIONS, "Pairs, the largest difference first.")],
+        more=[*more_maps, *_in_new_row(more_gaps, view)],
+    )
 
 
-def _of_table(view: View, name: str, columns: Sequence[str]) -> Iterator[Picture]:
+def _in_new_row(gaps: Sequence[Picture], view: View) -> list[Picture]:
+    """Differences of several tables stand below the maps, that of one table beside them."""
+    return [replace(gap, begins_row=place == 0 and len(view.names) > 1) for place, gap in enumerate(gaps)]
+
+
+def _strengths(view: View, name: str, columns: Sequence[str]) -> Picture:
     own = view.of("associations", name)
     words = Words(f"Associations: {name}", "How strongly each two columns depend on each other, from 0 to 1.")
-    yield _map(words, own, columns, own["synthetic"].abs(), (0.0, 1.0))
-    gap = own["difference"]
-    largest = float(gap.abs().max()) if gap.notna().any() else 1.0
-    worst = own.iloc[0]
+    return _map(words, own, columns, own["synthetic"].abs(), (0.0, 1.0))
+
+
+def _differences(view: View, name: str, columns: Sequence[str]) -> Picture:
+    own = view.of("associations", name)
+    worst = own.iloc[0]  # what is NaN comes last
     said = f"The largest is {worst['one']} and {worst['other']}: {worst['real']:.3g} became {worst['synthetic']:.3g}."
+    if np.isnan(worst["difference"]):
+        said = "No two columns have an association in both tables."
     words = Words(f"Difference: {name} less real", said)
-    yield _map(words, own, columns, gap, (-(largest or 1.0), largest or 1.0))
+    most = float(view.sections["associations"]["difference"].abs().max()) or 1.0  # of all tables
+    return _map(words, own, columns, own["difference"], (-most, most))
 
 
 def _map(

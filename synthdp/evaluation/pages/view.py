@@ -1,16 +1,24 @@
 """An evaluation as the sections of its page see it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from synthdp.evaluation.metrics.read_table import ReadTable
 from synthdp.rendering.charts import key_of
 from synthdp.rendering.listing import Listing
-from synthdp.rendering.section import Key
+from synthdp.rendering.section import Key, Picture
+
+N_OPEN = 4
+"""Tables whose own pictures are there at once; those of the others are folded."""
+
+MIN_LISTED = 20
+"""Rows of a section that each table has on the page at least, if it has so many."""
 
 
 @final
@@ -43,9 +51,18 @@ class View:
         return [self.listing(section, names, caption, most=most)] if len(self.sections[section]) else []
 
     def listing(self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100) -> Listing:
-        """The first rows of a section, with the names of tables if there are several."""
-        whose = {"table": "table"} if len(self.names) > 1 else {}
-        return Listing.of(self.sections[section], {**whose, **names}, caption, most=most)
+        """The first rows of a section; of several tables the first ones of each, with its name."""
+        frame = self.sections[section]
+        if len(self.names) == 1:
+            return Listing.of(frame, names, caption, most=most)
+        shown = frame.groupby("table", sort=False).head(max(most // len(self.names), MIN_LISTED))
+        listing = Listing.of(shown, {"table": "table", **names}, f"Table by table: {caption}", most=len(shown))
+        return replace(listing, n_more=len(frame) - len(shown))
+
+    def own_pictures(self, draw: Callable[[str], Sequence[Picture]]) -> tuple[list[Picture], list[Picture]]:
+        """The pictures that each table has of its own: of the first tables, and those to fold."""
+        of_tables = [draw(name) for name in self.names]
+        return [*chain(*of_tables[:N_OPEN])], [*chain(*of_tables[N_OPEN:])]
 
     def notes(self, section: str) -> list[str]:
         """What is noted of a section, as sentences."""
@@ -64,10 +81,15 @@ def worst_first(frame: pd.DataFrame, names: Sequence[str], by: str) -> pd.DataFr
     return worst.sort_values(by, ascending=False, kind="stable", ignore_index=True)
 
 
-def joined(values: Sequence[float]) -> str:
-    """Errors of several tables in a few words.
+def spanned(values: ArrayLike) -> str:
+    """The number of one table, or from the least to the largest of several, in a few words.
 
-    >>> joined([0.0123, float("nan")])
-    '0.0123, unknown'
+    >>> spanned([0.0123]), spanned([0.208, 0.00549, float("nan")]), spanned([0.0316, 0.0318]), spanned([float("nan")])
+    ('0.0123', '0.0055 to 0.21', '0.032', 'unknown')
     """
-    return ", ".join("unknown" if np.isnan(value) else f"{value:.3g}" for value in values)
+    numbers = np.asarray(values, dtype=np.float64)
+    known = numbers[~np.isnan(numbers)]
+    if not known.size:
+        return "unknown"
+    n_digits = 3 if numbers.size == 1 else 2
+    return " to ".join(dict.fromkeys(f"{value:.{n_digits}g}" for value in (known.min(), known.max())))

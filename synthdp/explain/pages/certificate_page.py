@@ -5,7 +5,7 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
-from synthdp.explain.certificates import event_row, measurement_row
+from synthdp.explain.certificates import drawn_facts, event_row, measurement_row
 from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
@@ -189,6 +189,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         domain = content["domain"]
         paid = f"at most {100 * domain['share_of_budget']:g} % of the budget"
         found.append(("Learnt with noise", f"what was not declared of {len(domain['derived'])} columns, for {paid}"))
+        found += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
     if "post_processing" in content:
         found.append(("Afterwards", content["post_processing"]))
     versions = content.get("versions") or {"": content.get("software", "unknown")}

@@ -88,13 +88,14 @@ class NoisyRelease:
         """
         domain = self.synthesis.schema.domain
         known = Measured.of_measurements(self.measurements)
+        holding = {name: [each for each in known if name in each.sizes] for name in domain.attributes}
         cliques: list[Clique] = [(name,) for name in domain.attributes]
         pairs = list(combinations(domain.attributes, 2))
         if len(pairs) > MAX_PAIRS:
             together = {pair for each in known for pair in combinations(domain.canonical(each.sizes), 2)}
             pairs = [pair for pair in pairs if pair in together]
         found = [
-            (len(clique), clique, prod(domain.project(clique).shape), self._noise(clique, known))
+            (len(clique), clique, prod(domain.project(clique).shape), self._noise(clique, holding[clique[0]]))
             for clique in [*cliques, *pairs]
         ]
         frame = pd.DataFrame(found, columns=["k", "columns", "cells", "noise"])

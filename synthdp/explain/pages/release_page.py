@@ -8,7 +8,7 @@ from synthdp.explain.pages.modelled import column_section, graph_section
 from synthdp.explain.pages.noisy_release import NoisyRelease
 from synthdp.release.synthesis import Synthesis
 from synthdp.rendering.page import rendered
-from synthdp.table.files.writing import check_writable, write_atomically
+from synthdp.table.files.writing import written
 from synthdp.version import __version__
 
 
@@ -38,8 +38,10 @@ def release_page(synthesis: Synthesis, path: str | PathLike[str] | None = None, 
     DataFileError
         If the file exists and ``force`` is not set, or cannot be written.
     """
-    if path is not None:
-        check_writable(path, force=force)
+    return written(lambda: _page(synthesis), path, force=force)
+
+
+def _page(synthesis: Synthesis) -> str:
     view = NoisyRelease.of(synthesis)
     sections = [
         measured_section(view),
@@ -50,8 +52,4 @@ def release_page(synthesis: Synthesis, path: str | PathLike[str] | None = None, 
     ]
     content = certificate_view(synthesis.certificate) | {"is_folded": True}
     content |= {"sections": sections, "version": __version__}
-    page = rendered("release.html", content, folder=FOLDER)
-    if path is not None:
-        with write_atomically(path, force=force) as stream:
-            stream.write(page.encode(errors="replace"))
-    return page
+    return rendered("release.html", content, folder=FOLDER)

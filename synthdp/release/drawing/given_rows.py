@@ -18,10 +18,10 @@ from synthdp.table.columns.column import Column
 from synthdp.table.columns.dates import DateColumn
 from synthdp.table.columns.edges import NumericColumn
 from synthdp.table.columns.reading import is_missing, objects_of, texts_of
-from synthdp.table.files.headers import listed
 from synthdp.table.frames.containers import is_foreign, opened
 from synthdp.table.frames.empty_cells import Mask, empty_cells, filled_cells
 from synthdp.table.frames.plain import with_columns
+from synthdp.table.headers import listed
 from synthdp.table.schema.schema import Schema
 
 Rows = NDArray[np.intp]

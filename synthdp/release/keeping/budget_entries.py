@@ -69,6 +69,7 @@ class Entries:
                 terms = _terms_in(entry["terms"]) if "terms" in entry else account.terms
                 if terms is None and cost.accounting is not None:
                     raise ValueError("nothing says how such costs add up")
+                account.check(cost, terms)
                 account = account.charged(cost, terms)
                 if entry["kind"] == "run":
                     runs[str(entry["run"])] = cost

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, Self, TypeVar, final
 
 from synthdp.errors import DataFileError, SchemaError
 from synthdp.release.keeping.locks import close_locked, open_locked
-from synthdp.strict_json import parse_json
+from synthdp.strict_json import MAX_MEMORY, parse_json
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason, write_atomically
 
@@ -24,7 +24,7 @@ _BEFORE, _BETWEEN, _AFTER = b'{"hash":"', b'","entry":', b"}\n"
 _START = len(_BEFORE) + 64 + len(_BETWEEN)
 """A line is ``{"hash":"...","entry":...}``; the hash is SHA-256 of the hash before, in hexadecimal, and the entry."""
 
-MAX_ENTRY_BYTES = 1 << 26
+MAX_ENTRY_BYTES = 1 << 25
 """Entries are no longer than that, unless whoever reads one knows better."""
 
 _OURS = "give a file that synthdp wrote"
@@ -107,8 +107,10 @@ class ChainedFile:
         if stop - start > most_bytes:
             self.refuse(f"line {number + 1} has {stop - start} bytes where at most {most_bytes} are expected; {_OURS}")
         line = self._failing("read", lambda: self._bytes(start, stop - start))
+        most = MAX_MEMORY + 2 * (stop - start)  # numbers are one long text
         try:
-            entry = parse_json(line[_START:].rstrip(b"\n")[:-1].decode(), f"{self._named}: line {number + 1}")
+            text = line[_START:].rstrip(b"\n")[:-1].decode("ascii")
+            entry = parse_json(text, f"{self._named}: line {number + 1}", most_memory=most)
         except (SchemaError, UnicodeDecodeError):
             entry = None
         if not isinstance(entry, dict):

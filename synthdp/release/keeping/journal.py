@@ -25,6 +25,9 @@ FORMAT, BARE_FORMAT = "synthdp journal 2", "synthdp journal 1"
 
 WHAT = "journal"
 
+END = {"ended": True}
+"""The last line of a run that asked for all that it wanted."""
+
 
 @final
 class Journal:
@@ -137,14 +140,16 @@ class Journal:
         self._n_recalled += 1
 
     def finish(self) -> None:
-        """Check that the run asked for all that is remembered: else it would have released more than it says.
+        """Check that the run asked for all that is remembered, else it would release more than it says; note its end.
 
-        Raises `PrivacyError` if not.
+        Raises `PrivacyError` if not, and `DataFileError` if the end cannot be written.
         """
-        if (left := len(self._file) - 1 - self._n_recalled) > 0:
+        has_ended = not self._is_at_end and self._file.entry(len(self._file) - 1) == END
+        if (left := len(self._file) - 1 - self._n_recalled - has_ended) > 0:
             raise PrivacyError(
                 f"journal {self.path!r}: it holds {left} answers more than the run asked for; {self._way_out}"
             )
+        self.note(END)
 
     def discard_if_new(self) -> None:
         """Remove the file if it was not there before: its run does not begin."""

@@ -17,7 +17,7 @@ from synthdp.privacy.queryable import Answer
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import checked_path
-from synthdp.release.keeping.journal import BARE_FORMAT, WHAT, check_header, made_by
+from synthdp.release.keeping.journal import BARE_FORMAT, END, WHAT, check_header, made_by
 from synthdp.release.keeping.kept_events import MAX_ANSWER_BYTES, answer_in, event_in, merging_in
 
 NO_RUN = "its lines are no run's; give a file that synthdp wrote"
@@ -38,12 +38,18 @@ class KeptAnswers:
         What was asked, and what came back, in order.
     notes
         Columns that were learnt, as plain JSON values, in order.
+    workload
+        What a certificate says of the workload over the domain that was learnt; None if none was, or none yet.
+    has_ended
+        Whether the run asked for all that it wanted.
     """
 
     path: str
     header: Mapping[str, Any]
     answers: tuple[tuple[Event, Answer, Coarsening | None], ...]
     notes: tuple[Mapping[str, Any], ...]
+    workload: Mapping[str, int] | None = None
+    has_ended: bool = False
 
     @classmethod
     def of(cls, path: str | PathLike[str]) -> Self:
@@ -63,22 +69,34 @@ class KeptAnswers:
                     f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
                     f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
                 )
-            answers, notes = [], []
-            for number in range(1, len(file)):
+            answers, notes, workload = [], [], None
+            n_lines = len(file)
+            has_ended = n_lines > 1 and file.entry(n_lines - 1, most_bytes=MAX_ANSWER_BYTES) == END
+            for number in range(1, n_lines - has_ended):
                 entry = file.entry(number, most_bytes=MAX_ANSWER_BYTES)
                 try:
                     if "learnt" in entry:
                         notes.append(entry)
+                    elif "workload" in entry:
+                        workload = _workload_in(entry["workload"])
                     else:
                         answers.append((event_in(entry.get("event")), answer_in(entry), merging_in(entry)))
                 except ValueError:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
-        return cls(path=str(path), header=header, answers=tuple(answers), notes=tuple(notes))
+        return cls(
+            path=str(path),
+            header=header,
+            answers=tuple(answers),
+            notes=tuple(notes),
+            workload=workload,
+            has_ended=has_ended,
+        )
 
     def ledger(self) -> PrivacyLedger:
         """The ledger of the run, charged with all that was answered.
 
-        Raises `SynthdpError`, `KeyError`, `TypeError` or `ValueError` if the answers are not those of such a run.
+        Raises `SynthdpError`, `ArithmeticError`, `KeyError`, `TypeError` or `ValueError` if the answers are not those
+        of such a run.
         """
         settings = self.header["settings"]
         ledger = PrivacyLedger(
@@ -113,7 +131,7 @@ class KeptAnswers:
             ledger = self.ledger()
             learnt = [field["name"] for note in self.notes for field in note["learnt"]["fields"]]
             budget = {"rho_spent": float(ledger.spent), "rho_budget": float(ledger.budget)}
-        except (KeyError, SynthdpError, TypeError, ValueError):
+        except (ArithmeticError, KeyError, SynthdpError, TypeError, ValueError):
             self.refuse(NO_RUN)
         same = self.header.get("made_by") == made_by()
         return {
@@ -121,6 +139,7 @@ class KeptAnswers:
             "settings": dict(self.header["settings"]),
             "made_by": str(self.header.get("made_by")),
             "is_same_software": same,
+            "complete": self.has_ended,
             "learnt": learnt,
             "events": [event.to_dict() for event, _, _ in self.answers],
             **budget,
@@ -129,3 +148,11 @@ class KeptAnswers:
     def refuse(self, problem: str) -> NoReturn:
         """Raise `DataFileError` with the name of the file."""
         raise DataFileError(f"{WHAT} {self.path!r}: {problem}")
+
+
+def _workload_in(content: Any) -> dict[str, int]:
+    """What a run noted of its workload; raises `ValueError` if it is something else."""
+    names = ("n_marginals", "columns_at_most")
+    if not isinstance(content, dict) or {*content} != {*names} or any(type(content[name]) is not int for name in names):
+        raise ValueError("no workload")
+    return content

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from os import PathLike
 from typing import Any, final
 
@@ -104,9 +105,30 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
     DataFileError
         If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
     """
+    with _opened(path, max_bytes) as (members, size):
+        return _pieces(members, size, max_bytes)
+
+
+def read_schema(path: str | PathLike[str]) -> Schema:
+    """The schema of a synthesis that `write`, or an earlier version of it, wrote; the rest of the file is left alone.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
+    """
+    with _opened(path, None) as (members, size):
+        manifest = _manifest(members, size, None)
+        _version(manifest["format"])
+        return Schema.from_dict(manifest["schema"])
+
+
+@contextmanager
+def _opened(path: str | PathLike[str], max_bytes: int | None) -> Iterator[tuple[Members, int]]:
+    """The members of a file and its size; whatever is wrong with it is told in one line."""
     try:
-        with open_members(path, max_bytes=max_bytes) as (members, size):
-            return _pieces(members, size, max_bytes)
+        with open_members(path, max_bytes=max_bytes) as found:
+            yield found
     except DataFileError as error:
         raise DataFileError(f"{str(path)!r}: {error}") from None
     except MemoryError:
@@ -118,9 +140,13 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
         raise DataFileError(f"{str(path)!r}: {problem}") from error
 
 
-def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
+def _manifest(members: Members, size: int, max_bytes: int | None) -> Any:
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
-    manifest = parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST)
+    return parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST, most_memory=inf)
+
+
+def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
+    manifest = _manifest(members, size, max_bytes)
     version = _version(manifest["format"])
     arrays = {name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)}
     if version > 1:

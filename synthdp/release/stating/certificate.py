@@ -21,6 +21,7 @@ from synthdp.selection.mechanism import Mechanism
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
+from synthdp.workload import Workload
 
 SCHEMA_FILE = Path(__file__).with_name("certificate.schema.json")
 """JSON Schema (draft 2020-12) of every certificate that this version writes."""
@@ -214,6 +215,11 @@ def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
 def unfinished_facts() -> dict[str, object]:
     """What a certificate says of a run that ended before its schema was known."""
     return {"software": f"synthdp {__version__}", "complete": False}
+
+
+def workload_facts(workload: Workload) -> dict[str, object]:
+    """How much is wanted, as plain JSON values."""
+    return {"n_marginals": len(workload.cliques), "columns_at_most": max(map(len, workload.cliques))}
 
 
 def mechanism_facts(mechanism: Mechanism) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """What a run states of itself, ended or not: from what was public before it began, and from what it released."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
 from synthdp.derivation.unread import levels_without_records, unread_cautions
@@ -53,6 +53,10 @@ class RunFacts:
     def to_dict(self) -> dict[str, Any]:
         """These facts as plain JSON values."""
         return {"schema": self.schema.to_dict(), "domain_share": self.domain_share, "public": dict(self.public)}
+
+    def with_workload(self, workload: Mapping[str, int] | None) -> Self:
+        """The same of a run whose workload was read anew over a domain that it learnt; None if it was not."""
+        return self if workload is None else replace(self, public={**self.public, "workload": dict(workload)})
 
     def certificate(
         self,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.measurement import MAX_COUNT, MIN_STDDEV, Coarsening, FloatArray, LinearMeasurement
+from synthdp.measurement import MAX_COUNT, MIN_STDDEV, Coarsening, FloatArray, LinearMeasurement, total_and_noise
 from synthdp.selection.residuals import best_linear_estimates
 
 MAX_SOLVED = 2048
@@ -62,7 +62,7 @@ def cell_estimates(domain: Domain, measurements: Sequence[LinearMeasurement], cl
     >>> told.counts.round(3).tolist(), told.variance.round(3).tolist()
     ([52.0, 50.0], [2.667, 2.667])
     """
-    seen = [summed_to(measurement, clique) for measurement in measurements]
+    seen = _seen_from(measurements, clique)
     plain = [table for table in seen if not table.groups and np.ndim(table.stddev) == 0]
     if len(plain) < len(seen) and domain.size(clique) <= MAX_SOLVED:
         if any(_tells_a_cell(domain, table, clique) for table in seen):
@@ -72,6 +72,17 @@ def cell_estimates(domain: Domain, measurements: Sequence[LinearMeasurement], cl
         return CellEstimates(best.values, np.array(best.variance))
     shape = domain.project(clique).shape
     return CellEstimates(np.full(shape, np.nan), np.full(shape, np.inf))
+
+
+def _seen_from(measurements: Sequence[LinearMeasurement], clique: Clique) -> list[LinearMeasurement]:
+    """What each measurement tells of some attributes; those that have none of them tell the total, one for all."""
+    near = [measurement for measurement in measurements if not set(clique).isdisjoint(measurement.clique)]
+    seen = [summed_to(measurement, clique) for measurement in near]
+    if len(near) < len(measurements):
+        total, stddev = total_and_noise(each for each in measurements if set(clique).isdisjoint(each.clique))
+        value = np.clip(total, -MAX_COUNT, MAX_COUNT)
+        seen.append(LinearMeasurement((), value, float(np.clip(stddev, MIN_STDDEV, MAX_COUNT))))
+    return seen
 
 
 def _tells_a_cell(domain: Domain, table: LinearMeasurement, clique: Clique) -> bool:

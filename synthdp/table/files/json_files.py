@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.errors import DataFileError, SchemaError
-from synthdp.strict_json import parse_json
+from synthdp.strict_json import MAX_BYTES, parse_json
 from synthdp.table.files.writing import reason, write_atomically
-
-MAX_JSON_BYTES = 2**26
-"""Larger JSON files are not read: schemas that people write are a thousand times smaller than 64 MiB."""
 
 
 def load_json(path: str | PathLike[str], what: str) -> Any:
@@ -23,9 +20,9 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
     """
     try:
         with Path(path).open("rb") as stream:
-            content = stream.read(MAX_JSON_BYTES + 1)
-        if len(content) > MAX_JSON_BYTES:
-            problem = f"it is larger than {MAX_JSON_BYTES >> 20} MiB"
+            content = stream.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            problem = f"it is larger than {MAX_BYTES >> 20} MiB"
             raise DataFileError(f"{what} {str(path)!r}: {problem}; check that it is the file that you mean")
         text = content.decode("utf-8-sig")
     except TypeError:
@@ -34,6 +31,7 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
         raise SchemaError(f"{what} {str(path)!r}: it is not UTF-8 text; save it as UTF-8") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
         raise DataFileError(f"{what} {str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
+    del content
     return parse_json(text, f"{what} {str(path)!r}")
 
 

@@ -11,6 +11,9 @@ from synthdp.errors import DataFileError
 from synthdp.table.files.formats import import_pyarrow
 from synthdp.table.files.table_file import BATCH_ROWS, TableFile
 
+_BUFFER_BYTES = 2**18
+"""How much of each column is read at a time."""
+
 
 @final
 class ParquetFile(TableFile):
@@ -25,7 +28,9 @@ class ParquetFile(TableFile):
                 pass  # the operating system explains better than pyarrow why a path cannot be opened
             self._failures: tuple[type[Exception], ...] = (pyarrow.ArrowException, OSError, ValueError, TypeError)
             try:
-                self._file: Any = self._open.enter_context(pyarrow.parquet.ParquetFile(path))
+                # without these it would read all row groups ahead
+                file = pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+                self._file: Any = self._open.enter_context(file)
             except self._failures:
                 self._refuse("it is not a Parquet file; check its ending")
         self.names = tuple(self._file.schema_arrow.names)
@@ -51,6 +56,8 @@ class ParquetFile(TableFile):
                 frame = table.to_pandas(date_as_object=False, ignore_metadata=True, integer_object_nulls=True)
                 self._n_read += len(frame)
                 yield frame
+        except MemoryError:  # Arrow's is one of its own failures, too
+            raise
         except self._failures:
             self._refuse("it is damaged; make it again")
 
@@ -90,7 +97,9 @@ def write_parquet_pieces(frames: Iterable[pd.DataFrame], empty: pd.DataFrame, st
     as_read = pyarrow.Schema.from_pandas(empty, preserve_index=False).metadata  # what pandas is told of the types
     pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(pieces).replace_schema_metadata(as_read)
-    with pyarrow.parquet.ParquetWriter(stream, first.schema, store_schema=False) as writer:
+    # a dictionary of drawn floats, which are mostly different, takes longer than they do themselves, and more bytes
+    few = [field.name for field in first.schema if not pyarrow.types.is_floating(field.type)]
+    with pyarrow.parquet.ParquetWriter(stream, first.schema, use_dictionary=few, store_schema=False) as writer:
         writer.write_table(first)
         for piece in pieces:
             writer.write_table(piece.cast(first.schema))

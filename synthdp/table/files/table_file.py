@@ -1,11 +1,13 @@
 """Tables in files, opened for reading: what CSV, Parquet and Excel files have in common."""
 
 import gzip
+import stat
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
+from pathlib import Path
 from typing import NoReturn, Self
 
 import pandas as pd
@@ -27,6 +29,7 @@ class TableFile(ABC):
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = path
         self._open = ExitStack()
+        self._state = _state(path)
 
     names: tuple[str, ...]
     """Column names in the order of the file."""
@@ -48,6 +51,14 @@ class TableFile(ABC):
     def declared(self) -> pd.DataFrame | None:
         """A table without rows that has the types which the file declares; None if it declares none."""
         return None
+
+    def check_unchanged(self) -> None:
+        """Raise `DataFileError` if the file was written to or replaced since it was opened; for after its last chunk.
+
+        A file that shrinks at the end of a record would else be read as a shorter table, without a word.
+        """
+        if _state(self._path) != self._state:
+            self._refuse("it was changed while it was read; give a copy that nobody writes to")
 
     def close(self) -> None:
         """Close the file."""
@@ -80,3 +91,12 @@ class TableFile(ABC):
         if len(set(self.names)) != len(self.names):
             # without a header this is the first record: do not repeat it
             self._refuse("two columns have the same name; give every column its own name in the first line")
+
+
+def _state(path: str | PathLike[str]) -> tuple[int, ...] | None:
+    """What tells that a file was changed; None of pipes, and of what cannot be opened either."""
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None

@@ -10,6 +10,7 @@ from synthdp.table.files.csv_file import CsvFile
 from synthdp.table.files.csv_text import write_csv
 from synthdp.table.files.dialect import USUAL, Dialect
 from synthdp.table.files.excel_file import ExcelFile, check_fits, write_excel
+from synthdp.table.files.file_set import FileSet, is_set, parts_of
 from synthdp.table.files.formats import FileKind, Format, check_extras, file_kind
 from synthdp.table.files.parquet_file import ParquetFile, write_parquet, write_parquet_pieces
 from synthdp.table.files.table_file import TableFile
@@ -22,17 +23,19 @@ def open_table(path: str | PathLike[str], dialect: Dialect = USUAL) -> TableFile
     Parameters
     ----------
     path
-        The file.
+        The file; or a folder, or a pattern such as ``part-*.csv``, whose files are one table (`file_set`).
     dialect
         How it is written: marks and encoding of CSV, the sheet of an Excel file.
 
     Raises
     ------
     DataFileError
-        If the file cannot be opened, is empty, or is not what its ending says.
+        If the file cannot be opened, is empty, or is not what its ending says; or several are not one table.
     MissingExtraError
         If a library is not installed that its kind needs.
     """
+    if is_set(path):
+        return FileSet(path, parts_of(path), lambda part: open_table(part, dialect))
     kind = file_kind(path)
     if kind.format is Format.PARQUET:
         return ParquetFile(path)

@@ -5,7 +5,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
@@ -98,6 +98,20 @@ def write_atomically(path: str | PathLike[str], *, force: bool) -> Iterator[Bina
         _refuse_existing(path)
     except OSError as error:
         _refuse(path, f"it cannot be written: {reason(error)}; make room or choose another path")
+
+
+def written(make: Callable[[], str], path: str | PathLike[str] | None, *, force: bool) -> str:
+    """A text, in a file as well if one is named; what forbids writing is found before the text is made.
+
+    Raises `DataFileError` as `write_atomically` does.
+    """
+    if path is None:
+        return make()
+    check_writable(path, force=force)
+    text = make()
+    with write_atomically(path, force=force) as stream:
+        stream.write(text.encode(errors="replace"))
+    return text
 
 
 def _move(hidden: Path, target: Path, *, force: bool) -> None:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.reading import canonical_text
-from synthdp.table.files.headers import listed
 from synthdp.table.frames.empty_cells import empty_cells, filled_cells
 from synthdp.table.generated.generated_column import GeneratedColumn
 from synthdp.table.generated.id_column import UUID, IdColumn
+from synthdp.table.headers import listed
 from synthdp.table.texts import refuse
 
 

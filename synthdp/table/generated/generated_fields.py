@@ -115,7 +115,7 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
         if key not in (*known, "kind"):
             meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
             hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(known)}"
-            refuse(name, f"synthdp.{key} is not known for this kind of column; {hint}")
+            refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; {hint}")
         if key in known and key in field:
             refuse(name, f"{key!r} stands in the field and under synthdp; remove one of them")
     if not is_short and kind != ID and field.get("type") != "string":

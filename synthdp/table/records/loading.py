@@ -74,5 +74,6 @@ def _chunks(table: TableFile, progress: Callable[[float], object] | None) -> Ite
         yield chunk
         if progress is not None:
             progress(table.fraction)
+    table.check_unchanged()
     if progress is not None:
         progress(1.0)

@@ -225,7 +225,7 @@ def _own(name: str, field: Mapping[str, Any], allowed: Sequence[str]) -> Mapping
     for key in own:
         if key not in allowed:
             known = ", ".join(allowed) if allowed else "nothing"
-            refuse(name, f"synthdp.{key} is not known for this kind of column; it may have {known}")
+            refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; it may have {known}")
     return own
 
 

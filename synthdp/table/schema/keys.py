@@ -137,7 +137,7 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
             where = (
                 "it belongs in the fields that it is meant for" if key in _HOMES else "it may have ignore, constraints"
             )
-            raise SchemaError(f"schema: synthdp.{key} is not known here; {where}")
+            raise SchemaError(f"schema: {f'synthdp.{key}'!r} is not known here; {where}")
 
 
 MAX_ALL_LEVELS = 2**21

@@ -74,7 +74,7 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
             meant = meant_key(str(key), _OF_KINDS)
             hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_OF_KINDS)}"
             hint = f'give each column to leave out the kind "{IGNORE}"' if key == IGNORE else hint
-            raise SchemaError(f"kinds: synthdp.{key} is not known; {hint} (a column of that name needs a type)")
+            raise SchemaError(f"kinds: {f'synthdp.{key}'!r} is not known; {hint} (a column of that name needs a type)")
     rules = {"constraints": own["constraints"]} if "constraints" in own else {}
     dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
     return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}

@@ -207,7 +207,7 @@ def _refuse_unknown(name: str, field: Mapping[str, Any], own: Mapping[str, Any],
         gone |= {"shape"} if "bounds" in parts else set()
         shown = [key for key in keys if key not in gone] + ["derive"] * bool(parts or derivable(field))
         known = f"it may have {', '.join(shown)}" if shown else "remove it"
-        refuse(name, f"synthdp.{unknown[0]} is not known for this kind of column; {known}")
+        refuse(name, f"{f'synthdp.{unknown[0]}'!r} is not known for this kind of column; {known}")
 
 
 def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:

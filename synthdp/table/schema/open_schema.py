@@ -11,10 +11,10 @@ from synthdp.domain import Domain
 from synthdp.errors import SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
-from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
+from synthdp.table.headers import check_names, listed
 from synthdp.table.schema.frictionless import parse_schema
 from synthdp.table.schema.keys import within_levels
 from synthdp.table.schema.kinds import are_kinds, schema_of_kinds, without_ignored

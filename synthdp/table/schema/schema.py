@@ -19,10 +19,10 @@ from synthdp.errors import ParameterError, SchemaError
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.files.dialect import USUAL, Dialect, with_dialect
-from synthdp.table.files.headers import check_names, listed
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.generated.generated import NOTHING_GENERATED, Generated
 from synthdp.table.generated.generated_fields import without_generated
+from synthdp.table.headers import check_names, listed
 from synthdp.table.rules.checks import with_exact_decimals
 from synthdp.table.rules.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.table.rules.rules import Rule, parse_rules, relations_in, system_of

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -104,7 +105,7 @@ def test_what_all_components_rule_out_is_completed_by_those_that_rule_out_fewest
     assert_follows(columns, np.einsum("a,b,c->abc", np.eye(3)[2], np.eye(2)[1], np.array([0.0, 0.1, 0.4, 0.0])))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @for_all(st.integers(0, 2**32 - 1))
 def test_rows_agree_with_records_or_differ_in_fewest_attributes(seed):
     rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems())
 def test_extreme_input_gives_finite_answers_or_one_clear_error(engine, measurements):
     with warnings.catch_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):

@@ -12,6 +12,7 @@ from helpers.fit_problems import (
     check_local_consistency,
     measured,
 )
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
@@ -37,7 +38,7 @@ def joint():
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_joints_of_a_region_graph_imply_every_shared_marginal(data):
     """By rank: no equality of a shared marginal lies outside of the span of those of the joints."""
     domain = data.draw(domains(largest=2, most=5))

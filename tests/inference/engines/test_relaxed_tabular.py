@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
@@ -65,7 +66,7 @@ def joint_of(domain, levels, weights):
 # --- marginals and derivatives ---
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.data())
 def test_marginals_are_those_of_the_whole_table(data):
     domain = data.draw(domains())
@@ -79,7 +80,7 @@ def test_marginals_are_those_of_the_whole_table(data):
     np.testing.assert_allclose(flat, np.concatenate(expected), atol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_derivatives_by_components_are_right(data):
     domain = data.draw(domains())

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.inference import (
@@ -52,7 +53,7 @@ def logarithmic(propagation, potentials):
     return propagation._run(potentials, LogArithmetic())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([0.0, 1.0, 5.0]), st.sampled_from([0.0, 0.15]))
 def test_beliefs_and_normaliser_equal_those_of_the_joint_table(data, seed, scale, impossible):
     domain = data.draw(domains())
@@ -63,7 +64,7 @@ def test_beliefs_and_normaliser_equal_those_of_the_joint_table(data, seed, scale
         assert_right(domain, potentials, run, tolerance=1e-11)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([300.0, 3e3, 1e4]))
 def test_extreme_potentials_equal_the_joint_table(data, seed, scale):
     domain = data.draw(domains())
@@ -73,7 +74,7 @@ def test_extreme_potentials_equal_the_joint_table(data, seed, scale):
     assert_right(domain, potentials, usual, tolerance=1e-10)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), SEEDS)
 def test_any_marginal_equals_that_of_the_joint_table(data, seed):
     rng = np.random.default_rng(seed)
@@ -101,7 +102,7 @@ def test_a_query_that_spans_the_branches_of_a_star():
         np.testing.assert_allclose(model.marginal(query).values, marginal_of(probabilities, domain, query), atol=1e-13)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), SEEDS)
 def test_the_largest_sum_of_potentials_is_that_of_the_joint_table(data, seed):
     domain = data.draw(domains())

@@ -1,6 +1,7 @@
 """Groups of small cliques: a partition within bounds, and sums through them equal direct ones."""
 
 import numpy as np
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def test_groups_make_many_sums_cheaper():
     assert shared < direct / 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_marginals_through_groups_equal_those_of_the_joint_table(problem, seed):
     """One clique holds everything, so that all cliques share a home and are grouped."""

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, field, joint_logarithm, log_sum_exp, marginal_of, random_potentials
@@ -39,7 +40,7 @@ def batches(draw, domain):
     return draw(st.just(downward_closed(domain)) | st.lists(query.map(tuple), max_size=12))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([0.0, 0.1, 0.3]))
 def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossible):
     domain = data.draw(domains(largest=3, most=7))

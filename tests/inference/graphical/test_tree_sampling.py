@@ -7,6 +7,7 @@ fixed besides.
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, field, random_potentials
@@ -36,7 +37,7 @@ def chi_squared(counts, expected):
     return float(np.sum((counts[possible] - expected[possible]) ** 2 / expected[possible]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(SEEDS, st.integers(1, 6), st.integers(1, 9))
 def test_rounded_counts_are_within_one_and_add_up(seed, n_groups, n_values):
     rng = np.random.default_rng(seed)
@@ -51,7 +52,7 @@ def test_rounded_counts_are_within_one_and_add_up(seed, n_groups, n_values):
     assert np.abs(counts - expected).max() < 1 + 1e-8
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data(), SEEDS, st.sampled_from([1, 7, 100, 3001]))
 def test_each_clique_is_within_one_count_of_what_its_separator_makes_expected(data, seed, n_rows):
     domain = data.draw(domains())

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -31,7 +32,7 @@ def problems(draw):
     return domain, records, cliques, constraints, rng
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @for_all(problems())
 def test_a_block_sees_and_changes_all_marginals_that_it_is_in(problem):
     domain, records, wanted, constraints, rng = problem

@@ -1,6 +1,7 @@
 """Records moved one by one, against a search that counts the whole table anew for every move."""
 
 import numpy as np
+from helpers.seldom import examples
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ def _distance(tables, inners, rows, values):
     return sum((table**2).sum() for table in moved) / 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @for_all(st.integers(0, 2**32 - 1))
 def test_always_the_record_moves_that_gains_most(seed):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ from math import log
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
@@ -31,7 +32,7 @@ def problems(draw):
     return domain, draw(clique_sets(domain, most=9))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(problems())
 def test_a_triangulated_graph_is_left_as_it_is(problem):
     domain, cliques = problem
@@ -85,7 +86,7 @@ def test_triangulation_agrees_with_one_that_works_out_all_costs_at_every_step(se
     assert set(map(frozenset, tree.cliques)) == naive_triangulation(domain, cliques)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(problems())
 def test_junction_trees_have_the_maximal_cliques_and_running_intersection(problem):
     domain, cliques = problem

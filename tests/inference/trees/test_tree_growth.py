@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
@@ -21,7 +22,7 @@ def sequences(draw):
     return domain, draw(clique_sets(domain, most=12)), draw(clique_sets(domain, most=12, longest=4))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(sequences(), st.integers(0, 12), st.integers(1, 300))
 def test_growing_gives_the_tree_and_the_sizes_of_building_from_scratch(sequence, n_first, max_cells):
     domain, cliques, candidates = sequence

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.erf import decimal_pi, erf_digits
@@ -38,7 +39,7 @@ def true_scaled_exp(x: Fraction, bits: int) -> Decimal:
     return to_decimal(x).copy_negate().exp() * 2**bits
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(x=RATIONALS, bits=st.integers(0, 300))
 @example(x=Fraction(0), bits=64)
 @example(x=Fraction(1), bits=1)
@@ -65,7 +66,7 @@ def test_exp_bounds_of_many_bits(x, bits):
     assert upper - lower <= 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(x=RATIONALS, bits=st.integers(1, 100))
 def test_finer_bounds_lie_within_coarser_ones_up_to_rounding(x, bits):
     lower, upper = exp_bounds(x, bits)
@@ -74,7 +75,7 @@ def test_finer_bounds_lie_within_coarser_ones_up_to_rounding(x, bits):
     assert finer_lower <= upper << 64
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(exponents=st.lists(RATIONALS, max_size=8), place=st.integers(0, 8), bits=st.sampled_from([1, 8, 64, 128]))
 def test_cumulative_bounds_bracket_and_rise(exponents, place, bits):
     exponents.insert(min(place, len(exponents)), Fraction(0))
@@ -210,7 +211,7 @@ GAPS = st.lists(st.one_of(st.integers(0, 30), st.integers(0, 2**70), st.just(0))
 UNITS = st.one_of(st.fractions(Fraction(1, 1000), 3), st.just(Fraction(1, 2**66)), st.just(Fraction(10**6)))
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(gaps=GAPS, place=st.integers(0, 12), per_unit=UNITS, seed=st.integers(0, 2**32))
 def test_exponential_mechanism_is_inversion(gaps, place, per_unit, seed):
     """The same bits, inverted with 120 digits, give the same candidate."""
@@ -269,7 +270,7 @@ def test_floating_point_alone_would_get_near_ties_wrong():
 # erf
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(square=st.one_of(RATIONALS, st.fractions(0, Fraction(1, 10**9))), bits=st.integers(1, 260))
 @example(square=Fraction(1), bits=1)
 @example(square=Fraction(64), bits=64)
@@ -313,7 +314,7 @@ def test_erf_bounds_of_a_wrong_constant_would_be_noticed():
 # exp in floating point, by IEEE operations alone
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(x=st.one_of(st.floats(0, 64), st.floats(0, 1), st.integers(0, 1024).map(lambda n: n / 16)))
 def test_float_exp_is_right_within_its_bound(x):
     with localcontext() as context:

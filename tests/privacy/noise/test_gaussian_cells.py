@@ -11,6 +11,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.privacy import DIGITS, Replay, Seeded, failed, gaussian_p_values, p_same_distribution, to_decimal
@@ -58,7 +59,7 @@ CELLS = st.one_of(st.integers(-3, 3), st.integers(-700, 700), st.sampled_from([-
 PLACES = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63 - 1, 2**63, 2**64 - 1]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     variance=st.sampled_from(VARIANCES),
     cell=CELLS,

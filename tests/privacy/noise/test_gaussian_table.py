@@ -14,6 +14,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.erf import RoundedCdf
@@ -126,7 +127,7 @@ def test_beyond_the_tables_end_big_integers_decide(sigma_squared):
         assert draw(sigma_squared, 1, layout(1, bits)).tolist() == [-invert_bits(RoundedCdf(sigma_squared), bits)]
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(
     sigma_squared=st.sampled_from([*SMALL, Fraction(123457, 1000)]),
     sign=st.integers(0, 1),

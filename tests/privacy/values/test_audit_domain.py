@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from helpers.unit_rows import kept_rows
 from helpers.values import GRID, Counts, Rows, book, private
 from hypothesis import example, given, settings
@@ -186,7 +187,7 @@ def test_one_more_row_of_any_kind_moves_no_other(name):
             assert_one_row_moves_one([table, pd.DataFrame({"x": pd.Series([*values, odd])})])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.lists(st.integers(-(2**53), 2**53) | st.integers(-9, 9), min_size=1, max_size=6),
     st.sampled_from([None, math.nan, 2.5, "many", True, 2**53, 2**70]),
@@ -312,7 +313,7 @@ def test_persons_of_a_parquet_file_stay_apart_beside_a_row_without_an_id(tmp_pat
     assert seen == [["a", "b", "c"]] * 2
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 12), min_size=1, max_size=5), st.data())
 def test_a_person_more_changes_the_rows_of_nobody_else(ids, places, data):
     """Also if ids become floats by a gap, or texts, and in whatever chunks."""

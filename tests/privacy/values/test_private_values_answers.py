@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from helpers.values import CUTS, EITHER, GRID, NO_STARTS, STARTS, Counts, Rows, Silent, book, private, units
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ from synthdp.privacy.values import private_values
 VALUES = st.lists(st.none() | st.integers(-6, 6), max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(values=VALUES, starts=CUTS)
 def test_without_noise_a_histogram_is_the_counts(values, starts):
     found = private(Rows(values), randomness=Silent()).histogram(GRID, starts, rho=1)
@@ -40,7 +41,7 @@ def test_without_noise_a_histogram_is_the_counts(values, starts):
         assert (found.below, found.counts.tolist()) == (0, [len(known)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(values=VALUES)
 def test_without_noise_frequent_values_are_those_at_or_above_the_threshold(values):
     found = private(Rows(values), randomness=Silent()).frequent(GRID, rho=100, delta=0.05)
@@ -50,7 +51,7 @@ def test_without_noise_frequent_values_are_those_at_or_above_the_threshold(value
     assert found.missing == values.count(None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(values=VALUES, first=st.integers(-8, 5), width=st.integers(1, 10), seed=st.integers(0, 1000))
 def test_a_tree_counts_every_value_once_those_beyond_at_the_ends(values, first, width, seed):
     stop, asked = first + width, []
@@ -179,7 +180,7 @@ def squares(first, second):
     return sum((one - two) ** 2 for one, two in zip(first, second, strict=True))
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(rows=st.lists(st.none() | st.sampled_from([-1, 2, 2, 5]), max_size=60), person=PERSON, starts=CUTS)
 def test_neighbours_differ_by_no_more_than_the_events_say(rows, person, starts):
     neighbours = [(Adjacency.ADD_REMOVE, len(person), [*rows, *person])]

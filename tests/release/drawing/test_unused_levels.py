@@ -6,11 +6,13 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.html_pages import Page
 
 import synthdp
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.explain.certificates import certificate_text
+from synthdp.explain.pages.certificate_page import certificate_page
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.measurement import LinearMeasurement
 from synthdp.release.drawing.unused_levels import redrawn, without_unused
@@ -56,6 +58,11 @@ def test_the_certificate_says_which_level_is_not_drawn(synthesis):
         text = certificate_text(certificate, is_whole=is_whole)
         assert "not drawn          'other' of 'sex': no records have it, as far as noise can tell" in text
         assert "round values" not in text
+    page = Page(certificate_page(certificate))
+    assert ["Not drawn", "'other' of 'sex': no records have it, as far as noise can tell"] in page.rows
+    heaped = certificate | {"domain": certificate["domain"] | {"heaping": {"age": {"5": 0.25, "10": 0.5}}}}
+    (said,) = (row[1] for row in Page(certificate_page(heaped)).rows if row[0] == "Round values")
+    assert said == "found, and drawn as often, as multiples: 'age' 25 % of 5 and 50 % of 10"
 
 
 def test_the_level_would_be_drawn_otherwise(synthesis):

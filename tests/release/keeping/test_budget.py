@@ -9,6 +9,7 @@ from statistics import NormalDist
 from types import SimpleNamespace
 
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -347,6 +348,23 @@ def test_a_forged_first_line_is_one_clear_error(budget, path, change):
         Budget(path)
 
 
+@pytest.mark.parametrize("cost", [{"epsilon": "4"}, {"currency": "zcdp", "rho": "9"}])
+def test_a_forged_line_that_overspends_is_one_clear_error(budget, path, cost):
+    budget.add(rho=1e-3, note="settles the terms")
+    with ChainedFile(path, what="budget", patience=0) as file:
+        file.append({"kind": "other", "note": "x", "own_delta": "0", "when": ""} | cost)
+    with pytest.raises(DataFileError, match="line 3 is no entry"):
+        Budget(path).show()
+
+
+@pytest.mark.usefixtures("budget")
+def test_a_forged_line_that_overspends_before_there_are_terms_is_one_clear_error(path):
+    with ChainedFile(path, what="budget", patience=0) as file:
+        file.append({"kind": "other", "note": "x", "own_delta": "0", "when": "", "epsilon": "4"})
+    with pytest.raises(DataFileError, match="line 2 is no entry"):
+        Budget(path).show()
+
+
 def test_a_file_that_is_far_too_large_is_not_read(budget, monkeypatch):
     monkeypatch.setattr(budget_entries, "MAX_BYTES", 400)
     budget.add(epsilon=0.1, note="x" * 200)
@@ -355,7 +373,7 @@ def test_a_file_that_is_far_too_large_is_not_read(budget, monkeypatch):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_damage_is_one_clear_error_or_an_end_that_was_cut_short(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("fuzz") / "budget"
     budget = Budget.create(path, **POPULATION)

@@ -1,6 +1,7 @@
 """A release of what a journal holds, without its run: all that was paid for, and no more than that is claimed."""
 
 import json
+from contextlib import suppress
 
 import pytest
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, StopError, answers, frame, stops
@@ -38,10 +39,10 @@ def test_a_release_is_made_of_what_any_recipe_has_measured(mechanism, path):
         assert {name: groups.tolist() for name, groups in one.groups.items()} == {
             name: groups.tolist() for name, groups in other.groups.items()
         }
-    own = ("engine", "complete", "findings", "cautions")
+    own = ("engine", "findings", "cautions")
     said = {name: value for name, value in whole.certificate.items() if name not in own}
     assert {name: value for name, value in found.certificate.items() if name not in own} == said
-    assert not found.certificate["complete"]
+    assert found.certificate["complete"] is KeptAnswers.of(path).described()["complete"] is True
     assert found.sample(5, seed=1).columns.tolist() == ["u", "v", "w"]
 
 
@@ -53,9 +54,27 @@ def test_of_a_run_that_was_stopped_it_is_what_was_paid_for_until_then(path):
     spent = sum(event["rho"] for event in found.certificate["events"])
     assert accounting["rho_spent"] == pytest.approx(spent)
     assert accounting["rho_left"] > 0
+    assert not found.certificate["complete"]
     whole = run(path, mechanism="gaussian", workload="2-way")
     for one, other in zip(whole.measurements[:2], found.measurements, strict=True):
         assert one.values.tolist() == other.values.tolist()
+
+
+def test_a_run_that_was_killed_after_its_last_answer_is_complete_once_it_went_on(path):
+    assert stops(lambda: run(path), 3)
+    assert not synthdp.from_journal(path).certificate["complete"]
+    with pytest.warns(CautionWarning, match="all answers were there"):
+        run(path)
+    assert synthdp.from_journal(path).certificate["complete"]
+
+
+def test_what_was_wanted_is_that_of_the_domain_that_was_learnt(path):
+    assert stops(lambda: run(path, kinds=KINDS, epsilon=3.0), 9)
+    early = synthdp.from_journal(path).certificate["workload"]
+    whole = run(path, kinds=KINDS, epsilon=3.0).certificate["workload"]
+    found = synthdp.from_journal(path).certificate
+    assert early != whole == found["workload"]
+    assert found["complete"]
 
 
 def stopping(original, is_last):
@@ -137,7 +156,7 @@ def bare(path):
     ChainedFile.create(path, header | {"format": "synthdp journal 1"}, what="journal")
     with ChainedFile(path, what="journal", patience=0) as file:
         for entry in entries:
-            if "learnt" not in entry:
+            if not {"learnt", "workload", "ended"} & entry.keys():
                 file.append({name: value for name, value in entry.items() if name not in ("event", "merged")})
 
 
@@ -202,6 +221,7 @@ HEADERS = [
     of_facts(domain_share="x"),
     of_facts(public=[]),
     of_facts(failure_delta=2.0),
+    of_facts(failure_delta=10**400),
     of_settings(epsilon="x"),
     of_settings(epsilon=1e-9),
     of_settings(adjacency=[]),
@@ -227,17 +247,23 @@ ANSWERS = [
     lambda entry: entry | {"merged": {"u": [[0], [1, 2]]}},
     lambda entry: entry | {"numbers": ""},
     lambda entry: entry | {"kind": "O"},
+    lambda _entry: {"workload": 3},
+    lambda _entry: {"workload": {"n_marginals": "3", "columns_at_most": 2}},
+    lambda _entry: {"ended": True},
+    lambda _entry: {"ended": 2},
 ]
 
 
 @pytest.mark.parametrize(
-    ("change", "line"), [*((each, 0) for each in HEADERS), *((each, 1) for each in ANSWERS)], ids=range(28)
+    ("change", "line"), [*((each, 0) for each in HEADERS), *((each, 1) for each in ANSWERS)], ids=range(33)
 )
 def test_what_is_forged_is_one_clear_error(path, change, line):
     run(path)
     forged(path, change, line)
     with pytest.raises(DataFileError, match=r"give a file that synthdp wrote$"):
         synthdp.from_journal(path)
+    with suppress(DataFileError):
+        KeptAnswers.of(path).described()
 
 
 def test_events_are_written_exactly():

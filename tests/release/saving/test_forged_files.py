@@ -13,6 +13,7 @@ from helpers.release_files import MANIFEST, SUMS, edited, header_only, members_o
 
 import synthdp
 from synthdp.errors import DataFileError
+from synthdp.release.saving.archive import read_schema
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)
 LOADED = []
@@ -194,6 +195,18 @@ def test_checksums_cover_all_members_and_nothing_else(change, plain, tmp_path):
     path = write_zip(tmp_path / "forged", change(summed(members_of(plain))))
     with pytest.raises(DataFileError, match="it is no saved synthesis"):
         synthdp.load(path)
+
+
+def test_the_schema_alone_is_read_with_the_same_care(plain, tmp_path):
+    members = members_of(plain)
+    assert read_schema(write_zip(tmp_path / "plain", members)).names == synthdp.load(plain).schema.names
+    for name, content, says in (
+        ("newer", members[MANIFEST].replace(b"synthdp-synthesis/2", b"synthdp-synthesis/3"), "newer"),
+        ("deep", b"[" * 200_000, "no saved synthesis"),
+        ("large", b" " * 2**23 + members[MANIFEST], "larger than"),
+    ):
+        with pytest.raises(DataFileError, match=says):
+            read_schema(write_zip(tmp_path / name, members | {MANIFEST: content}))
 
 
 def test_what_a_later_version_may_add_is_left_alone(plain, tmp_path):

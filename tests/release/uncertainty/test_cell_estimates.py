@@ -5,7 +5,8 @@ import pytest
 
 from synthdp.domain import Domain
 from synthdp.measurement import Coarsening, LinearMeasurement
-from synthdp.release.uncertainty.cell_estimates import cell_estimates
+from synthdp.release.uncertainty import cell_estimates as module
+from synthdp.release.uncertainty.cell_estimates import cell_estimates, summed_to
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 2))
 TRUE = np.random.default_rng(1).integers(0, 50, DOMAIN.shape).astype(float)
@@ -93,6 +94,17 @@ def test_marginals_too_large_to_be_solved_use_the_measurements_of_whole_levels(m
     counts, variances, _ = by_brute_force([MIXED[0], MIXED[2]], ("b", "a"))
     np.testing.assert_allclose(told.counts.ravel(), counts, atol=1e-6)
     np.testing.assert_allclose(told.variance.ravel(), variances)
+
+
+def test_measurements_of_other_attributes_are_not_summed_for_each_marginal(monkeypatch):
+    summed = []
+    monkeypatch.setattr(
+        module, "summed_to", lambda table, clique: summed.append(table.clique) or summed_to(table, clique)
+    )
+    for clique in (("c",), ("b",), ("c",)):
+        cell_estimates(DOMAIN, EVEN, clique)
+    assert summed == [("a", "c"), ("b", "a"), ("a", "c")]
+    assert EVEN[2].total is EVEN[2].total
 
 
 def test_attributes_of_one_level_need_no_measurement():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from synthdp.selection.planning.dependence import squared_strengths
 TOTAL = 10_000.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.floats(-2e4, 4e4), min_size=2, max_size=12), st.floats(1.0, 1e5), st.floats(0.0, 1e7))
 def test_a_larger_error_never_means_a_weaker_dependence(noisy, stddev, known):
     found = squared_strengths(sorted(noisy), stddev, [known] * len(noisy), total=TOTAL)

@@ -5,6 +5,7 @@ from math import pi, prod, sqrt
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.planning import expected_error, loss_of, parts_of, precision_of
@@ -30,7 +31,7 @@ def problems(draw, *, least=1.0):
     return sizes, workload, errors, measured, draw(st.sampled_from([1, 2]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems())
 def test_the_error_is_that_of_weighing_each_residual_against_its_noise(problem):
     sizes, workload, errors, measured, l2_squared = problem
@@ -40,7 +41,7 @@ def test_the_error_is_that_of_weighing_each_residual_against_its_noise(problem):
     assert error == pytest.approx(expected, rel=1e-9, abs=1e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems(least=1.5))
 def test_gains_are_derivatives(problem):
     sizes, workload, errors, measured, l2_squared = problem

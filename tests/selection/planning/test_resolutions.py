@@ -5,6 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ def columns(draw):
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(columns())
 def test_groups_are_neighbours_and_each_resolution_merges_those_of_the_next(problem):
     domain, shares = problem
@@ -63,7 +64,7 @@ def test_levels_with_many_records_stand_alone():
         assert [counts[coarsening.groups["a"][level]] for level in (7, 20)] == [1, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(columns())
 def test_finer_resolutions_have_more_cells_and_show_more(problem):
     domain, shares = problem

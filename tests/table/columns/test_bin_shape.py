@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,7 +86,7 @@ def dates_with_edges(draw):
 SHAPED = st.one_of(shaped_integers(), shaped_numbers(), shaped_decimals(), shaped_dates(), dates_with_edges())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(SHAPED, st.integers(0, 2**32))
 def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     schema = Schema((column,))
@@ -101,7 +102,7 @@ def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     assert again.fingerprint == schema.fingerprint
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(75))
 @given(SHAPED, st.lists(st.none() | st.text(max_size=3) | st.integers() | st.floats() | st.dates(), max_size=9))
 def test_encoding_is_reading_and_then_coding(column, values):
     for series in (pd.Series(values, dtype=object), pd.Series(list(map(str, values)), dtype=object)):
@@ -186,7 +187,7 @@ def test_spikes_survive():
     assert abs((values == 40).mean() - 8 / (1 + 8 + 9 / 59)) < 7 * math.sqrt(0.1 / 10_000)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.data())
 def test_runs_are_drawn_from_their_group_only(data):
     n = data.draw(st.integers(1, 30))

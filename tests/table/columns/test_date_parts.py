@@ -5,6 +5,7 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +52,7 @@ def columns(draw):
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(75))
 @given(columns(), st.integers(0, 2**32))
 def test_dates_and_their_parts_survive(column, seed):
     schema = Schema((column,))
@@ -73,7 +74,7 @@ def test_dates_and_their_parts_survive(column, seed):
     assert Schema.from_dict(schema.to_dict()) == schema
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(columns(), st.lists(st.none() | st.text(max_size=3) | st.floats() | st.datetimes() | st.dates(), max_size=9))
 def test_encoding_is_total_and_clips_parts_with_their_dates(column, values):
     schema = Schema((column,))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ def merged_columns(draw):
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(merged_columns(), st.integers(0, 2**32))
 def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     schema = Schema((column,))

@@ -7,6 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,7 +101,7 @@ def sayable(text, encoding):
     return "".join(each for each in said if each.encode(encoding).decode(encoding) == each)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(rows=ROWS, delimiter=MARKS, quote=QUOTES, encoding=ENCODINGS, block_bytes=st.integers(1, 50))
 def test_what_the_csv_module_writes_is_read_as_it_was(rows, delimiter, quote, encoding, block_bytes, tmp_path_factory):
     rows = [[f"c{i}" for i in range(len(rows[0]) if rows else 2)], *rows]

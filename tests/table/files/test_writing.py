@@ -17,7 +17,7 @@ from synthdp.errors import DataFileError
 from synthdp.table.files import writing as writing_module
 from synthdp.table.files.formats import file_kind, is_text
 from synthdp.table.files.tables import write_frame, write_rows
-from synthdp.table.files.writing import check_writable, write_atomically
+from synthdp.table.files.writing import check_writable, write_atomically, written
 
 FRAME = pd.DataFrame({"a": ["1", ""], 'b,"': ["x,y", 'q"\nz']}, dtype=object)
 CSV_BYTES = b'a,"b,"""\n1,"x,y"\n,"q""\nz"\n'
@@ -220,3 +220,13 @@ def test_quoting_is_understood_by_the_csv_module(rows):
     write_rows(frame, stream, file_kind("t.csv"))
     read = list(csv.reader(io.StringIO(stream.getvalue().decode(), newline="")))
     assert read == [["a", "b"], *map(list, rows)]
+
+
+def test_a_text_is_not_made_where_it_cannot_be_written(tmp_path):
+    made = []
+    assert written(lambda: "text", None, force=False) == "text"
+    assert written(lambda: "a\ud800", tmp_path / "new", force=False) == "a\ud800"
+    assert (tmp_path / "new").read_text(encoding="utf-8") == "a?"
+    with pytest.raises(DataFileError, match="exists"):
+        written(lambda: made.append("again") or "again", tmp_path / "new", force=False)
+    assert made == []

@@ -72,15 +72,18 @@ OF_FIELDS = {
     "an unknown kind": ({"type": "string", "synthdp": {"kind": "ssn"}}, "synthdp.kind is 'ssn'; use one of id, name"),
     "a kind that is read": ({"type": "string", "synthdp": {"kind": "integer"}}, "synthdp.kind is 'integer'"),
     "two kinds": ({"type": "id", "synthdp": {"kind": "name"}}, "its type is 'id' but synthdp.kind is 'name'"),
-    "a foreign setting": ({"type": "id", "synthdp": {"locale": "de_DE"}}, "synthdp.locale is not known for this kind"),
+    "a foreign setting": (
+        {"type": "id", "synthdp": {"locale": "de_DE"}},
+        "'synthdp.locale' is not known for this kind",
+    ),
     "derive": (
         {"type": "id", "synthdp": {"derive": True}},
-        "synthdp.derive is not known for this kind of column; it may",
+        "'synthdp.derive' is not known for this kind of column; it may",
     ),
     "another name": ({"type": "email", "language": "de"}, "the key 'language' is not known; did you mean 'locale'?"),
     "another name inside": (
         {"type": "string", "synthdp": {"kind": "id", "prefix": "P"}},
-        "synthdp.prefix is not known for this kind of column; did you mean 'pattern'?",
+        "'synthdp.prefix' is not known for this kind of column; did you mean 'pattern'?",
     ),
     "an unknown key": ({"type": "id", "colour": 1}, "'colour' is not known; this kind of column may have pattern, s"),
     "a slip": ({"type": "id", "patern": "{:d}"}, "the key 'patern' is not known; did you mean 'pattern'"),

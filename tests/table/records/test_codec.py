@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,7 +86,7 @@ def every_code(column, repeats=7):
     return np.repeat(np.arange(column.size), repeats)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(COLUMNS, st.integers(0, 2**32))
 def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     schema = Schema((column,))
@@ -100,14 +101,14 @@ def test_what_is_decoded_encodes_to_the_same_codes(column, seed):
     assert Schema.from_dict(schema.to_dict()) == schema
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.one_of(integers(), numbers(), rounded_numbers()))
 def test_decoded_numbers_stay_within_the_bounds(column):
     values = decode([every_code(column)], Schema((column,)), np.random.default_rng(0))["x"].dropna()
     assert values.between(column.minimum, column.maximum).all()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(COLUMNS, st.lists(st.integers(0, 10**9), max_size=3))
 def test_dtypes_depend_on_the_schema_only(column, numbers):
     schema = Schema((column,))
@@ -240,7 +241,7 @@ def test_decoded_dtypes(column, dtype):
     assert int(frame["x"].isna().sum()) == (0 if column.required else 7)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(COLUMNS)
 def test_labels_hold_what_is_decoded(column):
     codes = every_code(column)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.odd_values import FRAME_COLUMNS, ODD_VALUES, objects
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ def written_decimals(number):
     return min(max(-int(Decimal(repr(number)).normalize().as_tuple().exponent), 0), 16)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.lists(FLOATS | st.decimals(-(10**6), 10**6, places=5).map(float) | st.floats(1, 1e4), min_size=1))
 def test_decimals_are_those_of_the_shortest_text(numbers):
     assert decimals_of(np.array(numbers)).tolist() == [written_decimals(number) for number in numbers]
@@ -165,7 +166,7 @@ def assert_same_codes(name, values, n_chunks=1):
         assert got.tolist() == expected.tolist()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.sampled_from(sorted(CLOSINGS)), st.lists(st.sampled_from(DIRTY) | st.text(max_size=2)), st.integers(1, 3))
 def test_encoding_later_gives_the_codes_of_the_codec(name, values, n_chunks):
     assert_same_codes(name, objects(values), n_chunks)
@@ -370,7 +371,7 @@ GRIDS = {
 }  # fmt: skip
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(75))
 @given(st.sampled_from(sorted(GRIDS)), st.lists(st.sampled_from(DIRTY)), st.data())
 def test_one_record_more_changes_one_cell_by_one(name, values, data):
     place = data.draw(st.integers(0, len(values)))

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.odd_values import COLUMNS, LONE, NEAR_VALUES, objects
+from helpers.seldom import examples
 from helpers.unit_rows import kept_rows, person_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -148,7 +149,7 @@ def companies(draw, groups=tuple(NEAR_VALUES)):
     return values, series
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(companies())
 def test_a_code_in_company_is_the_code_alone(company):
     values, series = company
@@ -174,7 +175,7 @@ def test_codes_and_persons_of_all_pairs_are_those_of_each_alone(group):
         assert kept_rows([pair], max_rows=1).sum() == len(expected), (values[i], values[j])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(companies())
 def test_whose_a_row_is_depends_on_its_id_alone(company):
     values, series = company
@@ -206,7 +207,7 @@ def counts(kind, series):
     return Counter(dict(zip(list(values), numbers.tolist(), strict=True))), missing, rest
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(75))
 @given(companies(), st.sampled_from(KINDS))
 def test_counts_of_an_open_column_are_sums_over_its_rows(company, kind):
     values, series = company
@@ -230,7 +231,7 @@ WRITABLE = [text for text in NEAR_VALUES["texts"] if text.isprintable() or "\r" 
 FILED = st.lists(st.sampled_from(WRITABLE), min_size=1, max_size=3)
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(75))
 @given(
     FILED | st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=3), min_size=1)
 )

@@ -6,6 +6,7 @@ import logging
 import pandas as pd
 import pytest
 from helpers.odd_values import COLUMNS, FRAME_COLUMNS, ODD_VALUES, objects
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=examples(75))
 @given(st.sampled_from(COLUMNS), st.lists(ANYTHING, max_size=8))
 def test_any_python_object_gets_a_code(column, values):
     codes = column.encode(objects(values))

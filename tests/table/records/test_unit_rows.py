@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.odd_values import ODD_VALUES, objects
+from helpers.seldom import examples
 from helpers.unit_rows import kept_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ def test_of_each_person_at_most_k_rows_and_of_nobody_none(ids, k, n_chunks):
     assert counts == {name: min(k, n) for name, n in Counter(ids).items() if name}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(IDS, st.integers(1, 3), st.text("xyz", min_size=16, max_size=16))
 def test_a_person_more_changes_nothing_for_the_others(ids, k, key):
     rows = kept(ids, k, key)

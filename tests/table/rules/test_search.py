@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def all_rows(columns):
     return (dict(zip(columns, values, strict=True)) for values in itertools.product(*grids))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(systems())
 def test_a_row_is_found_if_and_only_if_there_is_one(system):
     rows = [row for row in all_rows(system.columns) if keeps(system.relations, row)]
@@ -117,7 +118,7 @@ def test_whole_numbers_matter(checks, is_possible):
     assert system.is_possible == is_possible
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.data())
 def test_points_are_exact(data):
     """Scaled by what makes floats fail, the answers stay the same."""

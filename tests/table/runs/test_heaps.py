@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -22,7 +23,7 @@ def class_of(point, steps):
     return sum(point % step == 0 for step in steps) if point else 0
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.sampled_from(CHAINS), st.integers(-300, 300), st.integers(1, 400))
 def test_points_of_each_class_are_counted(steps, first, length):
     counted = counts_of_classes(np.array(steps), np.array([first]), np.array([first + length]))[:, 0]

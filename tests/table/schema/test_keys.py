@@ -118,11 +118,11 @@ OF_SCHEMAS = {
     "derive": ({"derive": True}, "'derive' is not known here; it belongs in each field"),
     "derive under synthdp": (
         {"synthdp": {"derive": True}},
-        "synthdp.derive is not known here; it belongs in the fields",
+        "'synthdp.derive' is not known here; it belongs in the fields",
     ),
     "ignored": (
         {"synthdp": {"ignored": ["note"]}},
-        "synthdp.ignored is not known here; it may have ignore, constraints",
+        "'synthdp.ignored' is not known here; it may have ignore, constraints",
     ),
 }
 
@@ -151,3 +151,17 @@ def test_what_stands_beside_the_fields_in_the_standard_is_let_be():
         "format": "csv",
     }
     assert OpenSchema.from_dict(json.loads(json.dumps(FIELDS | more))).names == ("age",)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"fields": FIELDS["fields"], "synthdp": {"con\u2028straints": []}},
+        {"fields": [{"name": "x", "type": "string", "synthdp": {"oth\u2028er": "o"}}]},
+        {"fields": [{"name": "x", "type": "id", "synthdp": {"loc\u2028ale": "o"}}]},
+    ],
+)
+def test_a_key_that_breaks_lines_is_shown_in_one(content):
+    with pytest.raises(SchemaError, match=r"\\u2028") as caught:
+        OpenSchema.from_dict(content)
+    assert len(str(caught.value).splitlines()) == 1
