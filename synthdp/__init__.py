@@ -27,16 +27,21 @@ if TYPE_CHECKING:
     )
     from synthdp.evaluation.evaluate import evaluate
     from synthdp.evaluation.evaluation import Evaluation
+    from synthdp.evaluation.linked_tables import evaluate_tables
     from synthdp.explain.pages.release_page import release_page
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
     from synthdp.release.keeping.budget import Budget
-    from synthdp.release.loading import from_journal, load
+    from synthdp.release.linked.linked_synthesis import LinkedSynthesis
+    from synthdp.release.linked.loading import load
+    from synthdp.release.linked.synthesize_tables import synthesize_tables
+    from synthdp.release.loading import from_journal
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
     from synthdp.release.synthesizer import Synthesizer
+    from synthdp.table.package.package import Package
     from synthdp.table.schema.open_schema import OpenSchema
     from synthdp.table.schema.schema import Schema
     from synthdp.workload import Workload
@@ -52,9 +57,11 @@ __all__ = [
     "Factor",
     "FitWarning",
     "LinearMeasurement",
+    "LinkedSynthesis",
     "MissingExtraError",
     "ModelTooLargeError",
     "OpenSchema",
+    "Package",
     "ParameterError",
     "PrivacyError",
     "Schema",
@@ -66,11 +73,13 @@ __all__ = [
     "__version__",
     "dp_events",
     "evaluate",
+    "evaluate_tables",
     "from_journal",
     "from_measurements",
     "load",
     "release_page",
     "synthesize",
+    "synthesize_tables",
 ]
 
 # Names are loaded when they are first used: importing the package costs next to nothing.
@@ -81,18 +90,22 @@ _HOMES = {
     "Evaluation": "synthdp.evaluation.evaluation",
     "Factor": "synthdp.factor",
     "LinearMeasurement": "synthdp.measurement",
+    "LinkedSynthesis": "synthdp.release.linked.linked_synthesis",
     "OpenSchema": "synthdp.table.schema.open_schema",
+    "Package": "synthdp.table.package.package",
     "Schema": "synthdp.table.schema.schema",
     "Synthesis": "synthdp.release.synthesis",
     "Synthesizer": "synthdp.release.synthesizer",
     "Workload": "synthdp.workload",
     "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",
+    "evaluate_tables": "synthdp.evaluation.linked_tables",
     "from_journal": "synthdp.release.loading",
     "from_measurements": "synthdp.release.external",
-    "load": "synthdp.release.loading",
+    "load": "synthdp.release.linked.loading",
     "release_page": "synthdp.explain.pages.release_page",
     "synthesize": "synthdp.release.synthesize",
+    "synthesize_tables": "synthdp.release.linked.synthesize_tables",
 }
 
 

@@ -49,7 +49,8 @@ VALUES = "privacy/values"
 RECORDS = "table/records and what reads and codes one column"
 SOURCES = "sources"
 COUNTING = "table/counting"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, SOURCES: 660}
+LINKING = "table/linking and what a view weighs"
+LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 660}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 
@@ -83,6 +84,8 @@ def room_of(name):
         return RECORDS
     if place[0] == "sources" and not name.endswith((".connecting", ".rows")):
         return SOURCES
+    if place == ("table", "linking") or name == "synthdp.table.package.view":
+        return LINKING
     rooms = {("privacy", ""): KERNEL, ("privacy", "noise"): KERNEL, ("privacy", "values"): VALUES}
     return (rooms | {("table", "counting"): COUNTING}).get(place)
 
@@ -90,7 +93,7 @@ def room_of(name):
 @pytest.mark.parametrize("room", LINES)
 def test_what_is_trusted_can_be_read_in_an_afternoon(room):
     counts = {name: code_lines(module.text) for name, module in HOUSE.modules.items() if room_of(name) == room}
-    assert len(counts) >= 4
+    assert len(counts) >= 3
     assert sum(counts.values()) <= LINES[room], counts
 
 

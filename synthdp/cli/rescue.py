@@ -12,6 +12,7 @@ from typing import final
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.signals import undisturbed_end
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
 
@@ -24,10 +25,10 @@ class PaidFor:
     """The last release that was paid for, if any, and where it is saved already."""
 
     def __init__(self) -> None:
-        self.release: Synthesis | LearntDomain | None = None
+        self.release: Synthesis | LinkedSynthesis | LearntDomain | None = None
         self.path: str | None = None
 
-    def keep(self, release: Synthesis | LearntDomain) -> None:
+    def keep(self, release: Synthesis | LinkedSynthesis | LearntDomain) -> None:
         """Remember a release, or what was learnt for one."""
         self.release = release
 
@@ -62,7 +63,7 @@ def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
         raise
 
 
-def _rescue(release: Synthesis | LearntDomain, output: str) -> str | None:
+def _rescue(release: Synthesis | LinkedSynthesis | LearntDomain, output: str) -> str | None:
     """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
     for is_elsewhere in (False, True):
         with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full

@@ -11,6 +11,8 @@ from synthdp.errors import DataFileError, SchemaError
 from synthdp.explain.certificates import LEVELS, certificate_text
 from synthdp.explain.listing import table, wrapped
 from synthdp.explain.release_files import file_content, file_text
+from synthdp.release.linked.linked_archive import is_linked
+from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.saving.archive import read
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.columns.boolean import FALSE_WORDS, TRUE_WORDS
@@ -48,7 +50,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
     """
     try:
         if zipfile.is_zipfile(path) or _begins(path, _ZIP):
-            return _release_file(path, is_whole=is_whole)
+            return _linked(path, is_whole) if is_linked(path) else _release_file(path, is_whole=is_whole)
     except (OSError, ValueError) as error:
         raise DataFileError(f"{path!r}: it cannot be read: {reason(error)}; check the path") from None
     if _begins(path, _CHAINED):
@@ -67,6 +69,14 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         return schema.to_dict(), _schema_text(schema, kind)
     text = f"{_certificate_text(path, certificate, is_whole)}\n\n{_schema_text(schema, kind)}"
     return {"certificate": certificate, "schema": schema.to_dict()}, text
+
+
+def _linked(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
+    """What a saved release of linked tables says."""
+    synthesis = LinkedSynthesis.load(path)
+    content = {"certificate": synthesis.certificate, "package": dict(synthesis.package.content)}
+    tables = ", ".join(repr(table.name) for table in synthesis.package.tables)
+    return content, f"{_certificate_text(path, content['certificate'], is_whole)}\n\nlinked tables      {tables}"
 
 
 def _begins(path: str, beginning: bytes) -> bool:

@@ -97,14 +97,8 @@ class CountsEvent(Event):
 
     def _described(self, event: str, *, of: Mapping[str, object], mechanism: str = GAUSSIAN) -> dict[str, object]:
         """The event for a certificate, with what it counts."""
-        return {
-            "event": event,
-            "mechanism": mechanism,
-            **of,
-            "sigma": float(self.sigma_squared) ** 0.5,
-            "sensitivity_l2_squared": self.sensitivity_squared,
-            "rho": float(self.rho),
-        }
+        noise = {"sigma": float(self.sigma_squared) ** 0.5, "sensitivity_l2_squared": self.sensitivity_squared}
+        return {"event": event, "mechanism": mechanism, **of, **noise, "rho": float(self.rho)}
 
 
 @final
@@ -153,15 +147,9 @@ class SelectionEvent(Event):
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
-        return {
-            "event": "selection",
-            "mechanism": "exponential",
-            "score": self.score,
-            "n_candidates": self.n_candidates,
-            "epsilon": float(self.epsilon),
-            "sensitivity": float(self.sensitivity),
-            "rho": float(self.rho),
-        }
+        scored = {"score": self.score, "n_candidates": self.n_candidates}
+        costs = {"epsilon": float(self.epsilon), "sensitivity": float(self.sensitivity), "rho": float(self.rho)}
+        return {"event": "selection", "mechanism": "exponential", **scored, **costs}
 
 
 @final

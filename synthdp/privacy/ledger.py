@@ -1,5 +1,7 @@
 """The ledger: the privacy filter that every event must pass before the records are touched."""
 
+from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from math import nextafter
 from threading import Lock
@@ -82,9 +84,31 @@ class PrivacyLedger:
         # Rounded down: the parts must not add up to more than delta.
         rest = nextafter(self._delta - float(failure_delta), 0.0) if self._failure_delta else self._delta
         self._budget = accounting.rho(epsilon=self._epsilon, delta=rest)
+        self._whole: PrivacyLedger | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self._events: list[Event] = []
         self._spent = self._failed = Fraction(0)
         self._lock = Lock()
+
+    def part(self, budget: Fraction, *, max_rows: int) -> "PrivacyLedger":
+        """A ledger that may spend some of this one's budget, on records of which one unit has ``max_rows``.
+
+        All that it charges this one pays first, whose budget is the limit of all parts together: the guarantee is
+        that of the whole. What is asked through a part is about records of its own, such as the rows of one of several
+        tables: a unit of the whole has at most ``max_rows`` of these, so that each sensitivity is that many times the
+        one of a record, and costs are costs of the whole's unit. They add up as any others do.
+
+        Raises
+        ------
+        ParameterError
+            If the budget is not above 0, or ``max_rows`` no number of rows that `PrivacyUnit` takes.
+        """
+        part = copy(self)
+        part._begin()
+        part._unit, part._budget, part._whole = replace(self._unit, max_rows=max_rows), exact_rho(budget), self
+        return part
 
     @property
     def epsilon(self) -> float:
@@ -161,8 +185,11 @@ class PrivacyLedger:
                         f"privacy budget: {type(event).__name__} costs {what} {float(price):.6g} but only "
                         f"{float(left):.6g} is left for that; ask for less or give more"
                     )
+            if self._whole is not None:
+                self._whole.charge(event)
             self._failed += failure
             self._spent += cost  # first, so that an interrupt between these lines never leaves too much
             self._events.append(event)
         # Nothing was asked yet, so what is logged depends on released values at most.
-        log_charge(event.to_dict(), share_spent=float(self._spent / self._budget))
+        if self._whole is None:
+            log_charge(event.to_dict(), share_spent=float(self._spent / self._budget))

@@ -55,7 +55,7 @@ class Release:
 
     Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate, as
     plain JSON values; ``randomness`` is for tests, and anything but the default makes the result say
-    NOT PRIVATE.
+    NOT PRIVATE. A ``ledger`` pays in place of a new one: a part of one that pays for several tables.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Release:
         domain_share: float = DOMAIN_SHARE,
         stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
+        ledger: PrivacyLedger | None = None,
     ) -> None:
         check_budget(epsilon=epsilon, delta=delta)
         self._schema = as_schema(schema)
@@ -88,7 +89,7 @@ class Release:
         self._mechanism.check(domain, self._workload)
         check_possible(domain, self._schema.constraints)
         self._domain_share = checked_share(domain_share)
-        self._ledger = PrivacyLedger(
+        self._ledger = ledger or PrivacyLedger(
             epsilon=epsilon,
             delta=delta,
             adjacency=as_adjacency(adjacency),
@@ -206,7 +207,7 @@ class Release:
 
     def _check_source(self, source: CountSource | Rows) -> None:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the schema."""
-        bound = (source.unit, source.max_rows) if isinstance(source, Rows) else (None, 1)
+        bound = (getattr(source, "unit", None), getattr(source, "max_rows", 1))
         if bound != (self._ledger.unit.column, self._ledger.unit.max_rows):
             raise ParameterError(
                 f"source: unit and most rows are {bound}, not those of the release; read the rows anew"

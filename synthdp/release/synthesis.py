@@ -235,14 +235,18 @@ class Synthesis(Answers):
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        pieces = archive.Pieces(
+        archive.write(self.pieces, path, force=force)
+
+    @property
+    def pieces(self) -> archive.Pieces:
+        """What is written to its file."""
+        return archive.Pieces(
             schema=self._schema,
             measurements=self._measurements,
             model=self.fitted,
             certificate=self._certificate,
             dtypes=self._form.dtypes,
         )
-        archive.write(pieces, path, force=force)
 
     def refit(self, engine: str | Estimator, *, report: Report = silent) -> Self:
         """The same release with another engine's model of what was measured, which costs no privacy.

@@ -25,11 +25,11 @@ ROOMS = {
     "privacy": (("noise",), ("",), ("values",)),
     "table": (
         ("",), ("counting", "parsing"), ("files", "runs"), ("columns",), ("frames",), ("generated", "rules"),
-        ("schema",), ("records",),
+        ("schema",), ("package",), ("records",), ("linking",),
     ),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
-    "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",)),
+    "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",), ("linked",)),
     "evaluation": (("metrics",), ("learning", "pages"), ("",)),
     "explain": (("",), ("planning", "pages")),
     "audit": (("asking",), ("",)),

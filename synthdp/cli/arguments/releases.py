@@ -57,7 +57,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "input",
         nargs="?",
         metavar="IN",
-        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin",
+        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin; or datapackage.json",
     )
     parser.add_argument(
         "--source",

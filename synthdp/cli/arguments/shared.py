@@ -14,7 +14,7 @@ UNIT_OPTIONS = ("--unit", "--max-rows-per-unit")
 
 def add_schemas(parser: argparse.ArgumentParser) -> None:
     """Add the schema, or the kinds of columns."""
-    known = parser.add_mutually_exclusive_group(required=True)
+    known = parser.add_mutually_exclusive_group()
     known.add_argument(
         "-s", "--schema", metavar="FILE", help="schema file (JSON); what it leaves open is learnt, ids are generated"
     )

@@ -2,11 +2,13 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.outputs import (
     check_distinct,
 )
+from synthdp.cli.packages import draft_package
 from synthdp.table.files.dialect import Dialect
 from synthdp.table.files.json_files import write_json
 from synthdp.table.files.tables import open_table
@@ -16,6 +18,9 @@ from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
 
 def draft_command(options: argparse.Namespace) -> None:
     """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
+    if Path(options.input).is_dir():
+        draft_package(options)
+        return
     check_distinct([options.output], inputs=(options.input,))
     check_writable(options.output, force=options.force)
     dialect = Dialect.of(given_dialect(options, options.input) or {})

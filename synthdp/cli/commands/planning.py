@@ -7,6 +7,7 @@ from typing import Any
 from synthdp.cli.announcing import print_text
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
 from synthdp.cli.outputs import check_rows
+from synthdp.cli.packages import check_package, is_package_file
 from synthdp.explain.planning.plan_text import describe_plan
 from synthdp.explain.planning.schema_check import describe_check
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
@@ -19,6 +20,9 @@ MAX_ROWS = 10**12
 def check_command(options: argparse.Namespace) -> None:
     """``synthdp schema check``: opens nothing but the schema."""
     check_rows(options.rows, least=1, most=MAX_ROWS)
+    if is_package_file(options.schema):
+        check_package(options)
+        return
     content, text = describe_check(
         options.schema,
         epsilon=options.epsilon,

@@ -16,6 +16,7 @@ from synthdp.cli.outputs import (
     check_texts,
     write_sample,
 )
+from synthdp.cli.packages import is_package_file, run_package
 from synthdp.cli.rescue import PaidFor, rescuing
 from synthdp.errors import ParameterError
 from synthdp.inference.requests import most_rows
@@ -44,6 +45,11 @@ JOURNAL_ENDING = ".journal"
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
+    if is_package_file(options.input):
+        run_package(options)
+        return
+    if options.schema is None and options.kinds is None:
+        raise ParameterError("neither --schema nor --kinds is given; say what is public about the table")
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
     kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)

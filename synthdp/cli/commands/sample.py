@@ -13,7 +13,10 @@ from synthdp.cli.outputs import (
     check_outputs,
     write_sample,
 )
+from synthdp.cli.packages import sample_package
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.release.linked import linked_archive
+from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
 from synthdp.strict_json import parse_json
@@ -30,6 +33,9 @@ STOPPED = "the run was stopped before its end; the rows follow what it had measu
 
 def sample_command(options: argparse.Namespace) -> None:
     """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
+    if linked_archive.is_linked(options.model):
+        sample_package(LinkedSynthesis.load(options.model), options)
+        return
     asked = [path for path in (options.given, _file_of(options.where)) if path]
     check_outputs(options, inputs=(options.model, *asked), saved={})
     if options.given and options.rows is not None:

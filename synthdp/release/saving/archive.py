@@ -17,7 +17,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.release.saving.arrays import from_npy, to_npy
-from synthdp.release.saving.members import MAX_RATIO, Members, open_members, write_members
+from synthdp.release.saving.members import MAX_RATIO, Folder, Members, open_members, write_members
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.strict_json import parse_json
 from synthdp.table.files.writing import reason
@@ -64,10 +64,11 @@ class Pieces:
 
 def write(pieces: Pieces, path: str | PathLike[str], *, force: bool) -> None:
     """Write the pieces of a synthesis to one file; raises `DataFileError` if it exists or cannot be written."""
-    write_members(path, _members_of(pieces), force=force)
+    write_members(path, members_of(pieces), force=force)
 
 
-def _members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
+def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
+    """The members of a file that holds them, by name."""
     arrays: dict[str, NDArray[Any]] = {}
     measured = [_measurement_state(m, i, arrays) for i, m in enumerate(pieces.measurements)]
     model = None
@@ -105,8 +106,8 @@ def read(path: str | PathLike[str], *, max_bytes: int | None = None) -> Pieces:
     DataFileError
         If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
     """
-    with _opened(path, max_bytes) as (members, size):
-        return _pieces(members, size, max_bytes)
+    with opened_members(path, max_bytes) as (members, size):
+        return pieces_in(members, size, max_bytes)
 
 
 def read_schema(path: str | PathLike[str]) -> Schema:
@@ -117,14 +118,14 @@ def read_schema(path: str | PathLike[str]) -> Schema:
     DataFileError
         If the file cannot be read, is not such a file, is of a newer format, or larger than it may be.
     """
-    with _opened(path, None) as (members, size):
+    with opened_members(path, None) as (members, size):
         manifest = _manifest(members, size, None)
         _version(manifest["format"])
         return Schema.from_dict(manifest["schema"])
 
 
 @contextmanager
-def _opened(path: str | PathLike[str], max_bytes: int | None) -> Iterator[tuple[Members, int]]:
+def opened_members(path: str | PathLike[str], max_bytes: int | None) -> Iterator[tuple[Members, int]]:
     """The members of a file and its size; whatever is wrong with it is told in one line."""
     try:
         with open_members(path, max_bytes=max_bytes) as found:
@@ -135,17 +136,18 @@ def _opened(path: str | PathLike[str], max_bytes: int | None) -> Iterator[tuple[
         raise
     except OSError as error:
         raise DataFileError(f"{str(path)!r}: it cannot be read: {reason(error)}; check the path") from None
-    except Exception as error:  # of a damaged or forged file the readers below may raise anything
+    except Exception as error:  # the readers below may raise anything
         problem = "it is no saved synthesis, or is damaged; give a file from --save, or restore it from a copy"
         raise DataFileError(f"{str(path)!r}: {problem}") from error
 
 
-def _manifest(members: Members, size: int, max_bytes: int | None) -> Any:
+def _manifest(members: Members | Folder, size: int, max_bytes: int | None) -> Any:
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
     return parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST, most_memory=inf)
 
 
-def _pieces(members: Members, size: int, max_bytes: int | None) -> Pieces:
+def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pieces:
+    """The pieces of a synthesis among the members of a file of so many bytes, or of a folder in it."""
     manifest = _manifest(members, size, max_bytes)
     version = _version(manifest["format"])
     arrays = {name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)}

@@ -130,6 +130,40 @@ class Members:
             raise ValueError("checksums differ")
 
 
+@final
+class Folder:
+    """The members below one name of a file whose checksums were looked at, as members of their own.
+
+    Parameters
+    ----------
+    members
+        All members of the file.
+    prefix
+        What the names begin with.
+    """
+
+    def __init__(self, members: Members, prefix: str) -> None:
+        self._members, self._prefix = members, prefix
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, without what they begin with."""
+        return tuple(n.removeprefix(self._prefix) for n in self._members.names if n.startswith(self._prefix))
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The SHA-256 of each member that was read."""
+        found = self._members.digests.items()
+        return {n.removeprefix(self._prefix): digest for n, digest in found if n.startswith(self._prefix)}
+
+    def read(self, name: str, *, most: float = inf) -> bytearray:
+        """As `Members.read`."""
+        return self._members.read(self._prefix + name, most=most)
+
+    def check_sums(self) -> None:
+        """They were looked at with those of the whole file."""
+
+
 def allowed_bytes(size: int, max_bytes: int | None) -> int:
     """How many bytes a file of so many may unpack to, if nobody says otherwise.
 

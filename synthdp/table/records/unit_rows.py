@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from typing import final
+from typing import Any, final
 from uuid import UUID
 
 import numpy as np
@@ -88,13 +88,18 @@ class UnitRows:
         """The ids of a chunk of rows; total, as encoding is."""
         self._ids.add(ids)
 
+    @property
+    def ids(self) -> Vocabulary[str | bytes]:
+        """Whose each of the rows so far is."""
+        return self._ids
+
     def kept(self) -> NDArray[np.bool_]:
         """Whether each of the rows so far is kept; shape ``(n_rows,)``."""
         persons = self._ids.rows.joined()
         order = np.argsort(persons, kind="stable")
         order = order[np.searchsorted(persons[order], 0) :]  # rows without an id come first
         owners = persons[order]
-        turns = _turns(owners)
+        turns = turns_of(owners)
         priorities = _mixed(self._hashes()[owners] + (turns + 1).astype(np.uint64) * _GAMMA)
         by_priority = np.lexsort((priorities, owners))  # stable: ties by turn
         kept = np.zeros(len(persons), dtype=np.bool_)
@@ -122,7 +127,7 @@ def _key_of(value: object) -> str | bytes | None:
     return str(value) if isinstance(value, UUID | Decimal) else canonical_text(value)
 
 
-def _turns(owners: NDArray[np.int32]) -> NDArray[np.int64]:
+def turns_of(owners: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """For each entry of a sorted array, how many equal ones come before it."""
     positions = np.arange(len(owners))
     starts = np.append(True, owners[1:] != owners[:-1])[: len(owners)]

@@ -1,0 +1,220 @@
+"""Packages of linked tables on the command line: run, sample, check and draft."""
+
+import argparse
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
+from logging import INFO
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from synthdp.cli.announcing import caution, print_text
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import CERTIFICATE_ENDING, check_rows
+from synthdp.cli.rescue import rescuing
+from synthdp.errors import DataFileError, ParameterError, SchemaError
+from synthdp.explain.packages import package_facts, package_text
+from synthdp.inference.requests import most_rows
+from synthdp.release.linked.linked_release import LinkedRelease
+from synthdp.release.linked.linked_synthesis import LinkedSynthesis
+from synthdp.release.linked.synthesize_tables import opened_tables, read_sources
+from synthdp.release.stating.about import read_about
+from synthdp.reporting import log
+from synthdp.table.files.formats import STANDARD_STREAM, is_text
+from synthdp.table.files.json_files import json_text, load_json, write_json
+from synthdp.table.files.tables import check_kind, open_table, write_frame
+from synthdp.table.files.writing import check_writable, reason
+from synthdp.table.package.drafts import PACKAGE_NOTE, drafted_package
+from synthdp.table.package.package import Package, is_package
+
+DESCRIPTION = "datapackage.json"
+"""The name of the description in every folder that is written."""
+
+_NOT_FOR_PACKAGES = {
+    "schema": "--schema", "kinds": "--kinds", "source": "--source", "table": "--table", "unit": "--unit",
+    "max_rows_per_unit": "--max-rows-per-unit", "workload": "--workload", "target": "--target",
+    "domain_share": "--domain-share", "journal": "--journal", "budget": "--budget", "save_schema": "--save-schema",
+    "where": "--where", "offset": "--offset",
+}  # fmt: skip
+"""Options that are for one table."""
+
+
+def is_package_file(path: str | None) -> bool:
+    """Whether a file is the description of a package; False as well if it cannot be read."""
+    if path is None or not path.lower().endswith(".json"):
+        return False
+    try:
+        return is_package(load_json(path, "package"))
+    except (DataFileError, SchemaError):
+        return os.path.basename(path).lower() == DESCRIPTION  # noqa: PTH119 - so that the error is about a package
+
+
+def run_package(options: argparse.Namespace) -> None:
+    """``synthdp run datapackage.json``: everything public is checked before the records are read or paid for."""
+    _check_options(options)
+    if options.adjacency != "add-remove":
+        raise ParameterError(f"--adjacency is {options.adjacency!r}; a package protects rows of its root: add-remove")
+    package, folder = Package.load(options.input), Path(options.input).parent
+    _check_folder(package, options)
+    if options.save:
+        check_writable(options.save, force=options.force)
+    run = LinkedRelease(
+        package=package,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        mechanism=options.mechanism,
+        engine=options.engine,
+        accounting=options.accounting,
+        stated={"about": read_about(options.about)} if options.about else {},
+    )
+    with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
+        tables = opened_tables(package, None, folder, stack)
+        with rescuing(str(Path(options.output))) as paid:
+            log(INFO, "reading")
+            synthesis = run.of(lambda: read_sources(run, tables, status), report=status, rescue=paid.keep)
+            paid.keep(synthesis)
+            if options.save:
+                synthesis.save(options.save, force=options.force)
+                paid.path = options.save
+            status("sampling", 0, 1)
+            _write(synthesis, folder, options, given=None)
+    _announce(synthesis, options)
+
+
+def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
+    """``synthdp sample`` of a saved release of a package; public tables are not in it, and are not written."""
+    _check_options(options)
+    _check_folder(synthesis.package, options)
+    given = None
+    if options.given:
+        with open_table(options.given, synthesis.package.root.dialect) as table:
+            given = pd.concat([*table.chunks()] or [pd.DataFrame(columns=list(table.names))], ignore_index=True)
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+        status("sampling", 0, 1)
+        _write(synthesis, None, options, given=given)
+    _announce(synthesis, options)
+
+
+def check_package(options: argparse.Namespace) -> None:
+    """``synthdp schema check datapackage.json``: opens nothing but the description, and public tables."""
+    facts = package_facts(Package.load(options.schema), epsilon=options.epsilon, delta=options.delta)
+    print_text(json_text(facts) if options.json else package_text(facts) + "\n")
+
+
+def draft_package(options: argparse.Namespace) -> None:
+    """``synthdp schema draft FOLDER``: names, and declared types, of all tables in a folder; never a value."""
+    check_writable(options.output, force=options.force)
+    content = drafted_package(Path(options.input))
+    write_json(options.output, content, force=options.force)
+    sys.stderr.write(f"synthdp: {PACKAGE_NOTE}\n")
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse options that are for one table, and numbers that cannot be meant."""
+    for name, option in _NOT_FOR_PACKAGES.items():
+        if getattr(options, name, None) is not None:
+            raise ParameterError(f"{option} is for one table; leave it out for a package")
+    check_rows(options.rows, least=0, most=most_rows([2]))
+    if options.seed is not None and options.seed < 0:
+        raise ParameterError(f"--seed is {options.seed}; give 0 or more")
+
+
+def _files_of(package: Package) -> dict[str, str]:
+    """The file of each protected table; CSV if the package names none."""
+    return {table.name: table.path or f"{table.name}.csv" for table in package.tables}
+
+
+def _check_folder(package: Package, options: argparse.Namespace) -> None:
+    """Refuse a folder that cannot be written, before anything is read or paid for."""
+    if options.output == STANDARD_STREAM:
+        raise ParameterError("--output is '-'; a package is several files, give the name of a folder")
+    folder, files = Path(options.output), _files_of(package)
+    names = [*files.values(), *package.lookups.values(), DESCRIPTION, DESCRIPTION + CERTIFICATE_ENDING]
+    if len(set(names)) < len(names):
+        raise SchemaError("package: two tables are in one file, or in one that is the description's; name others")
+    for path in files.values():
+        check_kind(path, None)
+    if folder.exists() and not folder.is_dir():
+        raise DataFileError(f"{options.output!r}: it is a file; give the name of a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not options.force:
+        raise DataFileError(f"{options.output!r}: it is not empty; pass --force to replace files in it")
+    if not folder.resolve().parent.is_dir():
+        raise DataFileError(f"{options.output!r}: its directory does not exist; create it first")
+    source = getattr(options, "input", None)
+    if source is not None and folder.resolve() == Path(source).resolve().parent:
+        raise ParameterError(f"--output is {options.output!r}, the folder of the package; give another")
+
+
+def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Namespace, *, given: Any) -> None:
+    """All tables, public ones, the description and the certificate: in a new folder, which then gets its name."""
+    package, files = synthesis.package, _files_of(synthesis.package)
+    seed = secrets.randbits(62) if options.seed is None else options.seed
+    folder = Path(options.output).resolve()
+    hidden = folder.with_name(f".synthdp-{secrets.token_hex(8)}.tmp")
+    drawn = {
+        text: synthesis.sample(options.rows, seed=seed, text=text, given=given)
+        for text in {is_text(path) for path in files.values()}
+    }
+    try:
+        hidden.mkdir()
+        for table in package.tables:
+            path = hidden / files[table.name]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_frame(drawn[is_text(files[table.name])][table.name], path, force=False, dialect=table.dialect)
+        if source is not None:
+            for name in package.lookups.values():
+                (hidden / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source / name, hidden / name)
+        write_json(hidden / DESCRIPTION, described(package), force=False)
+        write_json(hidden / (DESCRIPTION + CERTIFICATE_ENDING), synthesis.certificate, force=False)
+        _move(hidden, folder)
+    except OSError as error:
+        raise DataFileError(f"{options.output!r}: it cannot be written: {reason(error)}; make room") from None
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _move(hidden: Path, folder: Path) -> None:
+    """Give a folder its name, or its files theirs in one that is there; the certificate comes last."""
+    if not folder.exists() or not any(folder.iterdir()):
+        hidden.replace(folder)
+        return
+    paths = [path for path in sorted(hidden.rglob("*")) if path.is_file()]
+    for path in sorted(paths, key=lambda path: path.name.endswith(CERTIFICATE_ENDING)):
+        target = folder / path.relative_to(hidden)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
+
+
+def described(package: Package) -> dict[str, Any]:
+    """The description of synthetic tables: that of the package, with keys of the types that fresh ones have."""
+    files = {**_files_of(package), **package.lookups}
+    resources = []
+    for resource in package.content["resources"]:
+        name = resource["name"]
+        keys = package[name].keys if name not in package.lookups else ()
+        fields = [_fresh(field) if field["name"] in keys else field for field in resource["schema"]["fields"]]
+        kept = {key: value for key, value in resource.items() if key not in ("hash", "bytes", "stats")}
+        resources.append({**kept, "path": files[name], "schema": {**resource["schema"], "fields": fields}})
+    return {**package.content, "resources": resources}
+
+
+def _fresh(field: Any) -> dict[str, Any]:
+    kind = "integer" if field.get("type") == "integer" else "string"
+    return {"name": field["name"], "type": kind} | {k: field[k] for k in ("title", "description") if k in field}
+
+
+def _announce(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
+    certificate, path = synthesis.certificate, str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING))
+    if options.json:
+        said: Iterable[str] = ("guarantee", "is_private", "epsilon", "delta", "accounting", "cautions")
+        result = {"output": options.output, "certificate": path} | {name: certificate[name] for name in said}
+        sys.stdout.write(json_text(result))
+        return
+    sys.stderr.write(f"{options.output}: {certificate['guarantee']}; details in {path}\n")
+    caution(certificate["cautions"], options)

@@ -1,0 +1,128 @@
+"""What is known of a view before it is asked anything: families that are drawn from the views before it.
+
+Rows of a view hang on rows of tables above, and stand beside other rows. What these are like was released before, with
+the views of those tables, so it need not be measured again: families are drawn, and all that is counted in them is
+post-processing.
+"""
+
+from collections.abc import Mapping
+from itertools import combinations
+from math import sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.cliques import Clique
+from synthdp.domain import Domain
+from synthdp.inference.model import Model
+from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.synthesis import Synthesis
+from synthdp.table.package.view import View
+from synthdp.table.records.codec import Codes
+
+MAX_PAIRS = 100
+"""Pairs of attributes that are told, those that depend most: each is one table more to fit."""
+
+MAX_CELLS = 2**12
+"""Larger tables are not told: what is drawn fills them no better than noise."""
+
+MIN_DEPENDENCE = 0.02
+"""Pairs nearer to independence, in TVD, are not told: the one-way tables say as much."""
+
+MAX_ROOTS = 200_000
+"""Roots that are drawn: of more, no table that is told would be more exact than its noise."""
+
+
+@final
+class KnownAbove:
+    """Families that are drawn as far as views were released.
+
+    Parameters
+    ----------
+    views
+        All views by what they are called.
+    """
+
+    def __init__(self, views: Mapping[str, View]) -> None:
+        self._views = views
+        self._models: dict[str, Model] = {}
+        self._drawn: dict[str, DrawnRows] = {}
+        self._scale = 1.0
+
+    def add(self, label: str, part: Synthesis) -> None:
+        """Draw on, with one view more."""
+        view = self._views[label]
+        self._models[label] = part.model
+        seed, checked = np.random.SeedSequence(), checked_names([v.schema for v in self._views.values() if v.schema])
+        if view.table.parent is None:
+            total = estimate_total(part.measurements)
+            n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
+            self._scale = total / n_roots
+            self._drawn[view.name] = drawn_roots(
+                view, part.model, n_roots, seed=seed, text=False, given=None, checked=checked
+            )
+            return
+        own = [other for other in self._views.values() if other.name == view.name]
+        fitted = [(other, self._models[other.label]) for other in own if other.label in self._models]
+        if len(fitted) == len(own) or not view.is_later:
+            self._drawn[view.name] = drawn_children(
+                self._views[view.name], fitted, self._drawn[view.table.parent], seed=seed, text=False, checked=checked
+            )
+
+    def of(self, view: View, stddev: float) -> list[LinearMeasurement]:
+        """Marginals of what is above and beside the rows of a view, in its units of weight.
+
+        ``stddev`` is the noise of a marginal that all of the view's budget is spent on: they are told to be no more
+        exact than that, nor than numbers of drawn rows are.
+        """
+        if view.table.parent is None:
+            return []
+        codes, weights = self._rows(view)
+        names = list(codes)
+        domain = Domain(tuple(names), tuple(self._size(view, name) for name in names))
+        found: dict[Clique, FloatArray] = {(name,): self._counts(domain, (name,), codes, weights) for name in names}
+        total = float(weights.sum()) or 1.0
+        strengths: dict[Clique, float] = {}
+        for pair in combinations(names, 2):
+            if domain.size(pair) <= MAX_CELLS:
+                counts = self._counts(domain, pair, codes, weights)
+                apart = np.outer(found[pair[:1]], found[pair[1:]]) / total
+                strengths[pair] = 0.5 * float(np.abs(counts - apart).sum()) / total
+                found[pair] = counts
+        told = sorted((pair for pair in strengths if strengths[pair] >= MIN_DEPENDENCE), key=lambda p: -strengths[p])
+        cliques = [*((name,) for name in names), *told[:MAX_PAIRS]]
+        unit = float(weights.max(initial=0.0)) or 1.0
+        return [LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c))) for c in cliques]
+
+    def _rows(self, view: View) -> tuple[dict[str, Codes], NDArray[np.float64]]:
+        """Codes of what is above drawn rows, of one for each parent, and their weights; and of what is beside them.
+
+        That is the first row of the parent, which can be drawn before later ones; but where rows are in a chain it is
+        the row before, which is not known yet.
+        """
+        parent = self._drawn[view.table.parent or ""]
+        counts = parent.codes[view.table.count].astype(np.intp)
+        places = np.flatnonzero(counts > int(view.is_later))
+        codes = {name: parent.codes[name][places] for name in view.above}
+        if view.is_later and (view.table.order is None or view.table.max_children == 2):
+            rows = self._drawn[view.name]
+            firsts = np.flatnonzero(rows.turns == 0)[np.searchsorted(np.flatnonzero(counts > 0), places)]
+            codes |= {name: rows.codes[source][firsts] for name, source in view.beside.items()}
+        sizes = np.ones(len(places))
+        for name in view.steps[: len(view.steps) - int(view.is_later)]:
+            sizes *= parent.codes[name][places]
+        return codes, self._scale * view.grid / sizes
+
+    def _size(self, view: View, name: str) -> int:
+        assert view.schema is not None
+        return view.schema[name].size
+
+    def _counts(
+        self, domain: Domain, clique: tuple[str, ...], codes: Mapping[str, Codes], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        shape = domain.project(clique).shape
+        cells = np.ravel_multi_index([codes[name].astype(np.intp) for name in clique], shape)
+        counts: FloatArray = np.bincount(cells, weights, minlength=int(np.prod(shape))).astype(np.float64)
+        return counts.reshape(shape)

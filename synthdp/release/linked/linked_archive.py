@@ -1,0 +1,100 @@
+"""What a linked synthesis is made of, in one file: those of its views beside each other; see docs/release-file.md."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any
+
+from synthdp.errors import DataFileError
+from synthdp.release.saving import archive
+from synthdp.release.saving.members import Folder, Members, open_members, write_members
+from synthdp.release.saving.stated import checked_certificate
+from synthdp.release.synthesis import Synthesis
+from synthdp.strict_json import parse_json
+from synthdp.table.frames.form import TableForm
+from synthdp.table.package.package import Package
+from synthdp.table.package.view import views_of
+from synthdp.version import __version__
+
+_KIND, VERSION = "synthdp-linked-synthesis", 1
+FORMAT = f"{_KIND}/{VERSION}"
+"""Stands in every file; another number is another format."""
+
+_MANIFEST = "linked.json"
+_MAX_MANIFEST = 2**24
+"""Bytes of the package and the certificate that are read."""
+
+
+def write(
+    content: Mapping[str, Any],
+    parts: Mapping[str, Synthesis],
+    certificate: Mapping[str, Any],
+    path: str | PathLike[str],
+    *,
+    force: bool,
+) -> None:
+    """Write the pieces of a linked synthesis; raises `DataFileError` if the file exists or cannot be written."""
+    write_members(path, _members_of(content, parts, certificate), force=force)
+
+
+def _members_of(
+    content: Mapping[str, Any], parts: Mapping[str, Synthesis], certificate: Mapping[str, Any]
+) -> Iterator[tuple[str, bytes]]:
+    manifest = {
+        "format": FORMAT,
+        "software": f"synthdp {__version__}",
+        "certificate": dict(certificate),
+        "package": dict(content),
+        "views": list(parts),
+    }
+    yield _MANIFEST, json.dumps(manifest, indent=1).encode()
+    for number, part in enumerate(parts.values()):
+        for name, member in archive.members_of(part.pieces):
+            yield f"{number}/{name}", member
+
+
+def is_linked(path: str | PathLike[str]) -> bool:
+    """Whether a file is one of these, and no synthesis of one table; False if it is neither, or cannot be read."""
+    try:
+        with open_members(path, max_bytes=None) as (members, _):
+            return _MANIFEST in members.names
+    except Exception:
+        return False
+
+
+def read(
+    path: str | PathLike[str], *, max_bytes: int | None = None
+) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
+    """Package, releases of views and certificate that `write` wrote; nothing in the file is trusted.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
+    """
+    with archive.opened_members(path, max_bytes) as (members, size):
+        return _read(members, size, max_bytes)
+
+
+def _read(members: Members, size: int, max_bytes: int | None) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
+    manifest = parse_json(members.read(_MANIFEST, most=_MAX_MANIFEST).decode(), _MANIFEST)
+    stated = re.fullmatch(rf"{_KIND}/([1-9]\d{{0,5}})", manifest["format"])
+    if stated is None:
+        raise ValueError("no format")
+    if int(stated[1]) > VERSION:
+        newer = f"its format {manifest['format']} is newer than {FORMAT}, the last one that synthdp {__version__} reads"
+        raise DataFileError(f"{newer}; update synthdp")
+    members.check_sums()
+    package, parts = Package.from_dict(manifest["package"]), dict[str, Synthesis]()
+    views = views_of(package)
+    for number, name in enumerate(manifest["views"]):
+        pieces = archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes)
+        parts[views[name].label] = Synthesis(
+            schema=pieces.schema,
+            measurements=pieces.measurements,
+            model=pieces.model,
+            certificate=pieces.certificate,
+            form=TableForm(dtypes=pieces.dtypes),
+        )
+    return package, parts, checked_certificate(manifest["certificate"])

@@ -1,0 +1,280 @@
+"""A fitted release of linked tables: what `synthesize_tables` returns and `load` restores."""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from os import PathLike
+from typing import Any, Self, final
+
+import numpy as np
+import pandas as pd
+
+from synthdp.errors import ParameterError
+from synthdp.inference.requests import check_seed
+from synthdp.measurement import FloatArray
+from synthdp.release.linked import linked_archive
+from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.linked.fresh_keys import fresh_keys
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.release.synthesis import Synthesis
+from synthdp.release.uncertainty.intervals import cell_labels
+from synthdp.table.headers import listed
+from synthdp.table.package.linked_table import LinkedTable
+from synthdp.table.package.package import Package
+from synthdp.table.package.view import View, views_of
+
+
+@final
+class LinkedSynthesis:
+    """A fitted release of several tables: a package, a `Synthesis` of each view, one certificate. It holds no records.
+
+    All it does is post-processing, and costs no privacy however often.
+
+    Parameters
+    ----------
+    package
+        What is public of the tables.
+    parts
+        The release of each view by what that is called; counts of rows below the root are in units of weight, of which
+        a whole family has as many as `synthdp.table.package.view.View.grid`.
+    certificate
+        What the release says about its guarantee, as plain JSON values.
+    """
+
+    def __init__(self, *, package: Package, parts: Mapping[str, Synthesis], certificate: Mapping[str, Any]) -> None:
+        self._package, self._parts, self._certificate = package, dict(parts), dict(certificate)
+        self._views = views_of(package)
+
+    @property
+    def package(self) -> Package:
+        """What is public of the tables."""
+        return self._package
+
+    @property
+    def parts(self) -> dict[str, Synthesis]:
+        """The release of each view, by what that is called."""
+        return dict(self._parts)
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee."""
+        return dict(self._certificate)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What users should know of the release."""
+        return tuple(self._certificate.get("cautions", ()))
+
+    @property
+    def knows_roots(self) -> bool:
+        """Whether the number of roots can be told from its noise; if not, `sample` is to be told how many to draw."""
+        return self._package.root.name in self._parts and self._parts[self._package.root.name].knows_rows
+
+    def sample(
+        self, n_roots: int | None = None, *, seed: int | None = None, text: bool = False, given: Any = None
+    ) -> dict[str, pd.DataFrame]:
+        """Draw synthetic tables that are linked as the package says.
+
+        Parameters
+        ----------
+        n_roots
+            Rows of the root; by default the (noisy) estimate of the sensitive table's, unless noise hides it.
+        seed
+            Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
+        text
+            Values as texts in the formats of the schemas, as CSV files hold them.
+        given
+            Complete these families: rows of the root, by some of its columns, as a data frame, a dict of lists or a
+            list of dicts, and by its key if fresh ones will not do. They are used as they are and are not protected.
+
+        Returns
+        -------
+        dict of pandas.DataFrame
+            The protected tables by name, with keys that are fresh. Rows of one parent stand together.
+
+        Raises
+        ------
+        ParameterError
+            If ``n_roots`` is missing and the estimate is hidden by noise, or not a number of rows; both it and
+            ``given`` are there; a row contradicts the rules; or the run was stopped before its end.
+        SchemaError
+            If ``given`` does not fit the schema.
+
+        >>> import numpy as np
+        >>> from synthdp import synthesize_tables
+        >>> number, yes = {"name": "id", "type": "integer"}, {"type": "boolean", "constraints": {"required": True}}
+        >>> homes = {"fields": [number, {"name": "rents", **yes}], "primaryKey": "id"}
+        >>> link = {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}
+        >>> people = {"fields": [{"name": "home"}, {"name": "smokes", **yes}], "foreignKeys": [link]}
+        >>> package = {
+        ...     "resources": [
+        ...         {"name": "homes", "schema": homes},
+        ...         {"name": "people", "schema": people, "synthdp": {"max_children": 2}},
+        ...     ]
+        ... }
+        >>> ids = np.arange(400)
+        >>> tables = {
+        ...     "homes": pd.DataFrame({"id": ids, "rents": ids % 2 == 0}),
+        ...     "people": pd.DataFrame({"home": ids, "smokes": ids % 2 == 0}),
+        ... }
+        >>> synthesis = synthesize_tables(tables, package, epsilon=1, delta=1e-6)
+        >>> drawn = synthesis.sample(3, seed=0)
+        >>> drawn["homes"].columns.tolist(), drawn["people"].columns.tolist(), drawn["homes"]["id"].tolist()
+        (['id', 'rents'], ['home', 'smokes'], [1, 2, 3])
+        """
+        check_seed(seed)
+        self._check_whole()
+        rows = None if given is None else self._given(given)
+        if rows is not None and n_roots is not None:
+            raise ParameterError("given: each of its rows is completed once; leave out n_roots")
+        if rows is None and n_roots is None and not self.knows_roots:
+            raise ParameterError(f"n_roots: {UNKNOWN_ROWS}; say how many rows of the root you want")
+        checked = checked_names([view.schema for view in self._views.values() if view.schema is not None])
+        drawn: dict[str, DrawnRows] = {}
+        tables: dict[str, pd.DataFrame] = {}
+        keys: dict[str, dict[str, pd.Series]] = {}
+        for table, own_seed in zip(
+            self._package.tables, np.random.SeedSequence(seed).spawn(len(self._package.tables)), strict=True
+        ):
+            view, name = self._views[table.name], table.name
+            if table.parent is None:
+                named = None if rows is None else self._named(rows)
+                found = drawn_roots(
+                    view, self._parts[name].model, n_roots, seed=own_seed, text=text, given=named, checked=checked
+                )
+            else:
+                fitted = [(self._views[label], self._parts[label].model) for label in self._of_table(name)]
+                found = drawn_children(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
+            above = {} if table.parent is None else keys[table.parent]
+            given_keys = rows if table.parent is None else None
+            drawn[name] = found
+            keys[name] = fresh_keys(self._package, table, found, above, text=text, given=given_keys)
+            tables[name] = _put_together(table, found.frame, keys[name], seed=own_seed, text=text)
+        return tables
+
+    def marginal(self, columns: Sequence[str]) -> pd.Series:
+        """Expected numbers of rows with all combinations of levels of some columns, of one table or several.
+
+        Parameters
+        ----------
+        columns
+            Names as ``table.column``, or ``number of table``, each once: of one table, and of tables above it. Before
+            the name of a column of the lowest table ``other`` stands for another row of the same parent: the row
+            before, or the first one.
+
+        Returns
+        -------
+        pandas.Series
+            One float a combination, indexed by the levels' labels: rows of the lowest table that is named.
+
+        Raises
+        ------
+        ParameterError
+            If a column is unknown or repeats, or the columns are of tables of which none hangs on all others.
+        ModelTooLargeError
+            If there are too many combinations.
+        """
+        names = [columns] if isinstance(columns, str) else list(columns)
+        views = self._views_with(names)
+        counts = np.sum([self._rows_expected(view, names) for view in views], axis=0)
+        schema = views[0].schema
+        assert schema is not None
+        return pd.Series(counts.ravel(), index=cell_labels(schema, names), name="count")
+
+    def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
+        """Expected numbers of rows of a view by some columns: weights, each by what a row of its class counts."""
+        if view.label not in self._parts:
+            raise ParameterError(f"columns: the run was stopped before it came to {view.label!r}; ask for others")
+        path = view.steps
+        wanted = [*names, *(name for name in path if name not in names)]
+        counts = self._parts[view.label].model.marginal(wanted).values
+        by_size = dict(zip(view.sizes, view.weights, strict=True))
+        less = [int(view.is_later and name == view.table.count) for name in path]
+        units = np.zeros([counts.shape[wanted.index(name)] for name in path])
+        for cell in np.ndindex(units.shape):
+            size = prod(max(n - one, 0) for n, one in zip(cell, less, strict=True))
+            units[cell] = 1 / by_size[size] if size else 0.0
+        axes = [wanted.index(name) for name in path]
+        order = np.argsort(axes)
+        shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
+        rows: FloatArray = counts * units.transpose(order).reshape(shape)
+        return np.asarray(rows.sum(axis=tuple(range(len(names), len(wanted)))))
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write everything to one file, from which `synthdp.load` restores it; no pickle.
+
+        Raises
+        ------
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+        linked_archive.write(self._package.content, self._parts, self._certificate, path, force=force)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:
+        """Restore what `save` wrote; see `synthdp.release.linked.loading.load`."""
+        package, parts, certificate = linked_archive.read(path, max_bytes=max_bytes)
+        return cls(package=package, parts=parts, certificate=certificate)
+
+    def _of_table(self, name: str) -> list[str]:
+        """The views of a table that have something to draw."""
+        found = self._views.items()
+        return [label for label, view in found if view.name == name and view.schema is not None]
+
+    def _views_with(self, names: Sequence[str]) -> list[View]:
+        """The views whose rows are counted by some columns: those of the lowest table that has one of them."""
+        if not names or len(set(names)) < len(names):
+            raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
+        known: set[str] = set()
+        for table in self._package.tables:
+            views = [self._views[label] for label in self._of_table(table.name)]
+            fitting = [view for view in views if view.schema is not None and set(names) <= set(view.schema.names)]
+            if fitting and not {*fitting[-1].own, *fitting[-1].beside}.isdisjoint(names):
+                return fitting
+            known |= {name for view in views if view.schema is not None for name in view.schema.names}
+        if unknown := [name for name in names if name not in known]:
+            raise ParameterError(f"columns: there is no {unknown[0]!r}; name columns as table.column")
+        raise ParameterError(f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer")
+
+    def _check_whole(self) -> None:
+        lacking = [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
+        if lacking:
+            raise ParameterError(
+                f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal"
+            )
+
+    def _given(self, given: Any) -> pd.DataFrame:
+        """Rows of the root."""
+        root = self._package.root.name
+        if isinstance(given, Mapping) and set(given) == {root}:
+            given = given[root]
+        try:
+            frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame(given)
+        except (ValueError, TypeError):
+            raise ParameterError(f"given is a {type(given).__name__}; give rows of {root!r} as a DataFrame") from None
+        frame = frame.reset_index(drop=True)
+        if unknown := [name for name in frame.columns if name not in self._package.root.fields]:
+            raise ParameterError(
+                f"given: {root!r} has no column {unknown[0]!r}; it has {listed(self._package.root.fields)}"
+            )
+        return frame
+
+    def _named(self, rows: pd.DataFrame) -> pd.DataFrame | None:
+        """Given rows of the root by the names of its view."""
+        root = self._package.root
+        names = [name for name in rows.columns if name not in root.keys]
+        if not names:
+            raise ParameterError(f"given: it has no column besides keys; give at least one of {listed(root.fields)}")
+        return rows[names].rename(columns=lambda name: f"{root.name}.{name}")
+
+    def __repr__(self) -> str:
+        return f"<LinkedSynthesis of {len(self._package.tables)} tables: {self._certificate.get('guarantee')}>"
+
+
+def _put_together(
+    table: LinkedTable, frame: pd.DataFrame, keys: Mapping[str, pd.Series], *, seed: np.random.SeedSequence, text: bool
+) -> pd.DataFrame:
+    """Keys and columns in the order of the table's fields, generated ones among them."""
+    if table.schema is not None and table.schema.generated.columns:
+        frame = table.schema.generated.completed(frame, seed=int(seed.generate_state(1)[0]), stated={}, text=text)
+    every = {**{str(name): values for name, values in frame.items()}, **keys}
+    return pd.DataFrame({name: every[name] for name in table.fields if name in every})

@@ -1,0 +1,1 @@
+"""Linking: rows of several tables put together by keys, family by family. A trusted room."""

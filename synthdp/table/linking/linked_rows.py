@@ -1,0 +1,257 @@
+"""Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.domain import Domain
+from synthdp.errors import PrivacyError
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.frames.containers import opened
+from synthdp.table.headers import check_names
+from synthdp.table.linking.weighted_source import CLASS, WeightedSource
+from synthdp.table.package.linked_table import LinkedTable
+from synthdp.table.package.package import Package
+from synthdp.table.package.view import View
+from synthdp.table.records.codec import CodedTable, Codes, encode
+from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.row_pieces import RowPieces
+from synthdp.table.records.unit_rows import UnitRows, turns_of
+from synthdp.table.records.vocabulary import NO_KEY
+
+Ints = NDArray[np.integer[Any]]
+
+
+@final
+class LinkedTableReader:
+    """Takes the rows of one table of a package in chunks, once: codes of its columns, and keys.
+
+    Parameters
+    ----------
+    table
+        What is public of it.
+    hash_key
+        For tests; see `UnitRows`.
+    """
+
+    __slots__ = ("_keys", "_order", "_parents", "_parts", "_table")
+
+    def __init__(self, table: LinkedTable, *, hash_key: str | None = None) -> None:
+        self._table = table
+        self._parts: list[CodedTable] = []
+        self._order = RowPieces(np.float64)
+        self._keys, self._parents = (
+            UnitRows(max_rows=most, missing_values=table.missing_values, key=hash_key)
+            for most in (1, table.max_children)
+        )
+
+    def add(self, frame: pd.DataFrame) -> None:
+        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the table's."""
+        table, schema = self._table, self._table.schema
+        check_header(table, frame.columns)
+        self._keys.add(_joined(frame, table.key, table.missing_values))
+        self._parents.add(_joined(frame, table.parent_key, table.missing_values))
+        if schema is not None:
+            self._parts.append(encode(frame[list(schema.types)], schema))
+            if table.order is not None:
+                column, values = schema[table.order], frame[table.order]
+                numbers = column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)
+                self._order.add(numbers)
+
+    def above(self, parent: "FamilyRows | None") -> "FamilyRows":
+        """The rows as they hang together, with those of the table above; called once.
+
+        Kept are rows whose parent is kept, of each parent at most ``max_children``: the first ones where the table has
+        an order, else a sample by the keyed hash of the parent's key; of rows of one key one, by the hash of that key.
+        Each of it is a function of the rows of one root and of a random key.
+        """
+        table, n_rows = self._table, len(self._keys.ids.rows.joined())
+        parents = np.zeros(n_rows, np.intp) if parent is None else parent.places_of(self._parents)
+        keys = self._keys.ids.rows.joined() if table.key else np.arange(n_rows)
+        kept = (parents >= 0) & (keys != NO_KEY)
+        if table.key:
+            roots = parents if parent is None else parent.roots[parents]
+            if parent is not None and _any_shared(keys[kept], roots[kept]):
+                _refuse_shared(table.name)
+            kept &= self._keys.kept()
+        if parent is not None and table.order is None:
+            kept &= self._parents.kept()
+        order = self._order.joined() if table.order is not None else np.zeros(n_rows)
+        rows = np.flatnonzero(kept)
+        rows = rows[np.lexsort((order[rows], parents[rows]))]  # stable: in the order of the file otherwise
+        if parent is not None:
+            rows = rows[turns_of(parents[rows]) < table.max_children]
+        else:
+            parents = np.arange(n_rows)
+        columns = () if table.schema is None else CodedTable.concatenate(table.schema.domain, self._parts).columns
+        names = [self._keys.ids.keys[key] for key in keys[rows]] if table.key else []
+        return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
+
+    def __repr__(self) -> str:
+        return "<LinkedTableReader>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise PrivacyError("rows: they hold sensitive tables and are not copied or pickled; keep a LinkedSynthesis")
+
+
+@final
+class FamilyRows:
+    """The kept rows of one table, those of one parent together and in their order.
+
+    Parameters
+    ----------
+    table
+        What is public of it.
+    parent
+        The rows above; None of the root.
+    columns
+        Codes of its columns.
+    parents
+        For each row the place of its parent among the rows above.
+    names
+        For each row its key.
+    """
+
+    __slots__ = ("_names", "codes", "n_rows", "parent", "parents", "roots", "table")
+
+    def __init__(
+        self,
+        table: LinkedTable,
+        parent: "FamilyRows | None",
+        columns: Sequence[Codes],
+        parents: Ints,
+        names: Sequence[str | bytes],
+    ) -> None:
+        self.table, self.parent, self.parents, self._names = table, parent, parents, names
+        self.n_rows = len(parents)
+        self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
+        self.codes: dict[str, Codes] = dict(zip(table.attributes, columns, strict=True))
+
+    def places_of(self, references: UnitRows) -> Ints:
+        """For each row of a table below the place of the row that it refers to, -1 if there is none."""
+        places = {name: place for place, name in enumerate(self._names)}
+        found = np.array([*(places.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], dtype=np.intp)
+        result: Ints = found[references.ids.rows.joined()]
+        return result
+
+    def count(self, child: "FamilyRows") -> None:
+        """Add how many rows of a table below each row has."""
+        counts = np.bincount(child.parents, minlength=self.n_rows)
+        self.codes[child.table.count] = counts.astype(np.min_scalar_type(child.table.max_children))
+
+    def with_above(self) -> dict[str, Codes]:
+        """Codes of its columns and of those of the tables above, row by row."""
+        above = {} if self.parent is None else self.parent.with_above()
+        return {name: codes[self.parents] for name, codes in above.items()} | self.codes
+
+    @property
+    def sizes(self) -> Ints:
+        """For each row the product of the numbers of children on its way up: its siblings, its parent's ..."""
+        if self.parent is None:
+            return np.ones(self.n_rows, np.int64)
+        siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
+        sizes: Ints = (siblings * self.parent.sizes)[self.parents]
+        return sizes
+
+    def source(self, view: View, unit: str) -> WeightedSource:
+        """Exact counts of a view of the table, for the kernel, after all rows below were counted."""
+        schema, turns = view.schema, turns_of(self.parents)
+        assert schema is not None
+        rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
+        columns = {name: codes[rows] for name, codes in self.with_above().items()}
+        other = rows - (1 if self.table.order is not None else turns[rows])
+        columns |= {name: self.codes[source][other] for name, source in view.beside.items()}
+        sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
+        if view.is_later:
+            assert self.parent is not None
+            sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
+        classes = np.searchsorted(view.sizes, sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
+        domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
+        coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
+        return WeightedSource(CodedSource(coded), view.weights, unit=unit, max_rows=view.grid)
+
+    def __repr__(self) -> str:
+        return "<FamilyRows>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise PrivacyError("rows: they hold sensitive tables and are not copied or pickled; keep a LinkedSynthesis")
+
+
+def linked_sources(
+    views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
+) -> dict[str, WeightedSource]:
+    """Exact counts of each view that has something to draw, by what it is called.
+
+    Raises
+    ------
+    PrivacyError
+        If rows of several roots have the same key, so that nobody can tell to whom rows below them belong.
+    """
+    families: dict[str, FamilyRows] = {}
+    for view in views.values():
+        if view.is_later:
+            continue
+        above = None if view.table.parent is None else families[view.table.parent]
+        families[view.name] = readers[view.name].above(above)
+        if above is not None:
+            above.count(families[view.name])
+    return {label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None}
+
+
+def check_header(table: LinkedTable, names: Sequence[str]) -> None:
+    """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any order."""
+    made_up = () if table.schema is None else table.schema.generated.names
+    check_names(
+        tuple(names), [name for name in table.fields if name not in made_up], besides=(*made_up, *table.ignored)
+    )
+
+
+def broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
+    """By table, how many rows refer to no row of their parent, or have a key that another row has."""
+    found = {}
+    for table in package.tables:
+        frame = opened(tables[table.name], f"tables[{table.name!r}]").frame
+        own = UnitRows(max_rows=1, missing_values=table.missing_values)
+        own.add(_joined(frame, table.key, table.missing_values))
+        found[table.name] = int((~own.kept()).sum()) if table.key else 0
+        if table.parent is not None:
+            above = opened(tables[table.parent], f"tables[{table.parent!r}]").frame
+            key = package[table.parent].key
+            both = UnitRows(max_rows=1)
+            both.add(_joined(above, key, table.missing_values))
+            n_above = len(both.ids.keys)
+            both.add(_joined(frame, table.parent_key, table.missing_values))
+            rows = both.ids.rows.joined()[len(above) :]
+            found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
+    return found
+
+
+def _joined(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
+    """The keys of rows: the values of one column, or one text for those of several that no others have."""
+    if len(names) == 1:
+        return frame[names[0]]
+    whole: list[str | None] = ["" if names else None] * len(frame)
+    for name in names:
+        ids = UnitRows(max_rows=1, missing_values=missing)
+        ids.add(frame[name])
+        texts = [*(f"{len(text)}:{text}" for text in map(repr, ids.ids.keys)), None]
+        parts = (texts[row] for row in ids.ids.rows.joined())
+        whole = [None if one is None or part is None else one + part for one, part in zip(whole, parts, strict=True)]
+    return pd.Series(whole, dtype=object)
+
+
+def _any_shared(keys: Ints, roots: Ints) -> bool:
+    """Whether rows of several roots have the same key."""
+    order = np.lexsort((roots, keys))
+    keys, roots = keys[order], roots[order]
+    return bool(((keys[1:] == keys[:-1]) & (roots[1:] != roots[:-1])).any())
+
+
+def _refuse_shared(name: str) -> NoReturn:
+    raise PrivacyError(
+        f"table {name!r}: its primaryKey repeats among rows of different roots, so that nobody can tell whose rows "
+        "hang on them; make the key unique, for instance with the key of the table above in it"
+    )

@@ -1,0 +1,211 @@
+"""Views: rows of one table of a package beside what they hang on, as one table of records that can be counted.
+
+Each table has two, but the root and tables of one child a parent: of the first rows of all parents, and of later rows.
+A view has these columns:
+
+- *above*: of each table above, the root first, its columns and its numbers of children;
+- *beside*, in a view of later rows: the table's own columns of another row of the same parent: of the row before, if
+  rows are ordered, else of the parent's first one;
+- *own*: the table's own columns, and the number of its children in each table that hangs on it.
+
+So a row is drawn by completing what is above and beside with its own columns.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import lcm, prod
+from typing import Any, final
+
+from synthdp.errors import SchemaError
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.table.package.linked_table import LinkedTable, refuse_package
+from synthdp.table.package.package import Package
+from synthdp.table.package.qualified import qualified_rule, tables_in
+from synthdp.table.rules.rules import names_in
+from synthdp.table.schema.schema import Schema
+
+MAX_GRID = 2**14
+"""Units of weight of a family, where the least common multiple of all numbers of children is larger: a row counts a
+whole number of them, and with so many what is lost by rounding down is below the noise."""
+
+LATER = "later "
+"""Before the name of a table: the view of all rows of a parent but the first."""
+
+OTHER = "other "
+"""Before the name of a column: that of another row of the same parent."""
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """What is asked of some rows of one table of a package.
+
+    Parameters
+    ----------
+    package
+        The package.
+    table
+        The table.
+    is_later
+        Whether it is of all rows of a parent but the first; else it is of the first ones.
+    """
+
+    package: Package
+    table: LinkedTable
+    is_later: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of its table."""
+        return self.table.name
+
+    @property
+    def label(self) -> str:
+        """What the view is called."""
+        return f"{LATER}{self.name}" if self.is_later else self.name
+
+    @cached_property
+    def counts(self) -> tuple[str, ...]:
+        """Its numbers of children."""
+        return tuple(child.count for child in self.package.children(self.name))
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """Attributes that are drawn: the table's own, and its numbers of children."""
+        return (*self.table.attributes, *self.counts)
+
+    @cached_property
+    def beside(self) -> dict[str, str]:
+        """Attributes of the row beside, each with the attribute of the table that it is."""
+        if not self.is_later:
+            return {}
+        sources = () if self.table.schema is None else self.table.schema.table_columns
+        return {OTHER + f"{self.name}.{column.name}": f"{self.name}.{column.name}" for column in sources}
+
+    @cached_property
+    def above(self) -> tuple[str, ...]:
+        """Attributes of the tables above."""
+        views = (View(self.package, table) for table in self.package.above(self.name))
+        return tuple(name for view in views for name in view.own)
+
+    @cached_property
+    def steps(self) -> tuple[str, ...]:
+        """The numbers of children among which a parent's weight is split, from the root to the table."""
+        tables = [table for table in self.package.above(self.name) if table.parent]
+        return tuple(table.count for table in (*tables, *([self.table] if self.is_later else [])))
+
+    @cached_property
+    def schema(self) -> Schema | None:
+        """Schema of the view, by whose names rules may be on all of its columns; None if it has nothing to draw."""
+        if not self.own:
+            return None
+        tables = (*self.package.above(self.name), self.table)
+        fields = [field for table in tables for field in self._fields(table)]
+        beside = [self._beside(field) for field in fields if OTHER + field["name"] in self.beside]
+        own = [field for field in fields if field["name"] in self.own]
+        rest = [field for field in fields if field["name"] not in self.own]
+        rules = {"constraints": list(self._rules())}
+        try:
+            return Schema.from_dict({"fields": [*rest, *beside, *own], "missingValues": [""], "synthdp": rules})
+        except SchemaError as error:
+            refuse_package(str(error).removeprefix("schema: "), self.name)
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """For each class of rows how many units a row counts; see `sizes`. Those of a family sum to `grid` at most."""
+        return tuple(self.grid // size for size in self.sizes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Products of numbers of children that a row can have on its way up: what each row counts one part of."""
+        ways = product(*(range(1, most + 1) for most in self._bounds))
+        return tuple(sorted({prod(way) for way in ways}))
+
+    @cached_property
+    def grid(self) -> int:
+        """Units of weight of a whole family: so many times one record is what it can change in any cell."""
+        exact = prod(lcm(*range(1, most + 1)) for most in self._bounds)
+        return exact if exact <= MAX_GRID else MAX_GRID
+
+    @property
+    def _bounds(self) -> list[int]:
+        """Most rows, among which a parent's weight is split, at each step from the root to the table."""
+        steps = [table.max_children for table in self.package.above(self.name) if table.parent]
+        return [*steps, self.table.max_children - 1] if self.is_later else steps
+
+    def _fields(self, table: LinkedTable) -> Iterator[dict[str, Any]]:
+        """The fields of a table as they are called in views."""
+        if table.schema is not None:
+            for column in table.schema.table_columns:
+                yield {
+                    **column.field(),
+                    "name": f"{table.name}.{column.name}",
+                    "missingValues": list(column.missing_values or DEFAULT_MISSING_VALUES),
+                }
+        for child in self.package.children(table.name):
+            yield {
+                "name": child.count,
+                "type": "integer",
+                "constraints": {"minimum": 0, "maximum": child.max_children, "required": True},
+                "synthdp": {"bins": child.max_children + 1},
+            }
+
+    def _beside(self, field: Mapping[str, Any]) -> dict[str, Any]:
+        """A field of the row beside: the same, but it can be missing, and a date has no parts."""
+        own = {key: value for key, value in field.get("synthdp", {}).items() if key != "parts"}
+        constraints = {**field.get("constraints", {}), "required": False}
+        found = {**field, "name": OTHER + field["name"], "constraints": constraints}
+        return {**found, "synthdp": own} if own else {key: found[key] for key in found if key != "synthdp"}
+
+    def _rules(self) -> Iterator[Mapping[str, Any]]:
+        """Rules of the table itself, rules of the package whose lowest table it is, and the order of rows."""
+        if self.table.schema is not None:
+            for own in self.table.schema.rules:
+                yield qualified_rule(own.text, {name: f"{self.name}.{name}" for name in self.table.schema.names})
+        above = {table.name for table in self.package.above(self.name)}
+        for rule in self.package.rules:
+            named, is_beside = tables_in(rule, OTHER), any(name.startswith(OTHER) for name in names_in(rule))
+            if self.name in named and named <= above | {self.name} and (self.is_later or not is_beside):
+                yield rule
+        if (order := self.ordered_by) is not None:
+            yield from _ordered(order, f"{self.name}.{order.name}")
+
+    @property
+    def ordered_by(self) -> Column | None:
+        """The column by which rows of one parent are ordered, if there is one and they can be several."""
+        if self.table.order is None or self.table.schema is None or not self.beside:
+            return None
+        return self.table.schema[self.table.order]
+
+
+def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
+    """Rules by which no row comes before the one that it stands behind."""
+    if isinstance(column, BinnedColumn):
+        yield {"check": f"`{OTHER}{name}` <= `{name}`"}
+        return
+    levels = [label if isinstance(label, str) else label.item() for label in column.labels]
+    for place, level in enumerate(levels[:-1]):
+        yield {"forbid": {name: [level], OTHER + name: levels[place + 1 :]}}
+
+
+def views_of(package: Package) -> dict[str, View]:
+    """The views of all tables by what they are called, parents before children, first rows before later ones.
+
+    Raises
+    ------
+    SchemaError
+        If a rule names no column, or columns of tables of which none hangs on the others.
+    """
+    both = [(View(package, table), View(package, table, is_later=True)) for table in package.tables]
+    views = {view.label: view for pair in both for view in pair if not view.is_later or view.table.max_children > 1}
+    for rule in package.rules:
+        named = tables_in(rule, OTHER)
+        if unknown := sorted(named - views.keys()):
+            refuse_package(f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column")
+        if not any(named == named & {t.name for t in (*package.above(name), views[name].table)} for name in named):
+            refuse_package(f"a rule is on {', '.join(sorted(named))}, of which none hangs on all others; split it")
+    _ = [view.schema for view in views.values()]
+    return views

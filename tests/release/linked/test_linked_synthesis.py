@@ -1,0 +1,246 @@
+"""Linked releases: keys, rules and orders in every row, one ledger, one certificate, one file."""
+
+import json
+from collections import Counter
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.families import description, random_tables
+
+import synthdp
+from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaError
+from synthdp.evaluation.linked_tables import evaluate_tables
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.release.linked import synthesize_tables as door
+from synthdp.release.stating.certificate import SCHEMA_FILE
+from synthdp.table.package.package import Package
+
+BUDGET = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent"}
+HEAD = [{"where": {"job": ["yes"]}, "at_least": 1, "at_most": 1}]
+ACROSS = [
+    {"forbid": {"homes.place": ["land"], "people.sex": ["F"]}},
+    {"forbid": {"people.sex": ["M"], "visits.why": ["ill"]}},
+    {"forbid": {"other people.sex": ["M"], "people.sex": ["F"]}},
+]
+
+
+def content(rules=(), **settings):
+    found = description(**settings)
+    found["synthdp"]["constraints"] = list(rules)
+    return found
+
+
+def synthesis(rules=(), *, seed=0, n=300, **settings):
+    return synthdp.synthesize_tables(random_tables(n, seed), content(rules, **settings), **BUDGET)
+
+
+@pytest.fixture(scope="module")
+def released():
+    return synthesis(ACROSS, limits=HEAD)
+
+
+def test_every_key_is_fresh_and_every_link_holds(released):
+    drawn = released.sample(200, seed=1)
+    assert {name: list(table.columns) for name, table in drawn.items()} == {
+        name: [field["name"] for field in resource["schema"]["fields"]]
+        for name, resource in ((each["name"], each) for each in description()["resources"])
+    }
+    assert drawn["homes"]["home"].tolist() == list(range(1, 201))
+    assert sum(evaluate_tables(drawn, drawn, released.package).broken_links.values()) == 0
+    assert drawn["people"].groupby("home")["number"].apply(list).map(lambda n: n == list(range(1, len(n) + 1))).all()
+    assert {name: len(table) > 20 for name, table in drawn.items()} == dict.fromkeys(drawn, True)
+
+
+def test_keys_of_the_data_are_nowhere_in_what_is_released(tmp_path):
+    tables = {name: table.copy() for name, table in random_tables(60).items()}
+    for name, column in (("homes", "home"), ("people", "home"), ("visits", "home"), ("pets", "owner")):
+        tables[name][column] = "secret-" + tables[name][column].astype(str)
+    found = synthdp.synthesize_tables(tables, content(), **BUDGET)
+    found.save(tmp_path / "all.synthdp")
+    drawn = found.sample(60, seed=0, text=True)
+    texts = [json.dumps(found.certificate), json.dumps(dict(found.package.content))]
+    texts += [table.to_csv() for table in drawn.values()]
+    assert not any("secret" in text for text in texts)
+
+
+def test_bounds_orders_limits_and_rules_hold_in_every_row(released):
+    drawn = released.sample(300, seed=2)
+    people = drawn["people"].merge(drawn["homes"], on="home")
+    visits = drawn["visits"].merge(drawn["people"], on=["home", "number"])
+    assert drawn["people"].groupby("home").size().max() == 3
+    assert drawn["visits"].groupby(["home", "number"]).size().max() <= 2
+    assert (drawn["people"].groupby("home")["job"].apply(lambda jobs: (jobs == "yes").sum()) == 1).all()
+    assert not ((people["place"] == "land") & (people["sex"] == "F")).any()
+    assert not ((visits["sex"] == "M") & (visits["why"] == "ill")).any()
+    assert drawn["visits"].groupby(["home", "number"])["when"].apply(lambda w: w.is_monotonic_increasing).all()
+    firsts = people.groupby("home")["sex"].transform("first")
+    assert not ((people["number"] > 1) & (firsts == "M") & (people["sex"] == "F")).any()
+
+
+def test_rules_that_leave_some_row_nothing_are_told_with_the_table():
+    contradiction = {"forbid": {"other people.sex": ["M"], "people.sex": ["M"]}}
+    with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
+        synthesis([ACROSS[0], contradiction])
+
+
+def test_a_seed_repeats_tables_and_texts_are_the_same_values(released):
+    one, again, texts = released.sample(50, seed=3), released.sample(50, seed=3), released.sample(50, seed=3, text=True)
+    for name, table in one.items():
+        pd.testing.assert_frame_equal(table, again[name])
+        assert table.astype(str).to_numpy().tolist() == texts[name].to_numpy().tolist()
+    assert not released.sample(50, seed=4)["people"].equals(one["people"])
+
+
+def test_given_homes_are_completed_with_their_keys(released):
+    homes = pd.DataFrame({"home": ["A", "B", "C"], "place": ["land", "town", "land"]})
+    drawn = released.sample(given={"homes": homes}, seed=0)
+    assert drawn["homes"].to_dict("list") == homes.to_dict("list")
+    assert set(drawn["people"]["home"]) <= {"A", "B", "C"}
+    assert (drawn["people"].query("home != 'B'")["sex"] == "M").all()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (pd.DataFrame({"home": [1, 1], "place": ["town", "land"]}), "repeat"),
+        (pd.DataFrame({"street": ["x"]}), "has no column 'street'"),
+        (pd.DataFrame({"home": [1]}), "no column besides keys"),
+        (pd.DataFrame({"place": ["moon"]}), "none of its levels"),
+        (3, "give rows of 'homes'"),
+    ],
+)
+def test_given_rows_that_do_not_fit_are_refused(released, given, said):
+    with pytest.raises((ParameterError, SchemaError), match=said):
+        released.sample(given=given)
+
+
+def test_marginals_are_of_rows_of_the_lowest_table(released):
+    drawn = released.sample(20_000, seed=0)
+    scale = 20_000 / released.marginal(["homes.place"]).sum()
+    people = drawn["people"].merge(drawn["homes"], on="home")
+    expected = released.marginal(["homes.place", "people.sex"]) * scale
+    found = people.groupby(["place", "sex"]).size().reindex(expected.index, fill_value=0)
+    assert np.abs(found - expected).max() < 0.05 * len(people)
+    assert released.marginal(["number of pets"]).index.tolist() == [0, 1, 2]
+    for wrong in (["pets.kind", "people.sex"], ["people.age"], [], ["homes.place", "homes.place"]):
+        with pytest.raises(ParameterError, match="columns"):
+            released.marginal(wrong)
+
+
+def test_one_ledger_pays_for_all_and_the_certificate_says_so(released):
+    stated = released.certificate
+    jsonschema.validate(stated, json.loads(SCHEMA_FILE.read_text()))
+    assert stated["guarantee"] == "(3, 1e-06)-differential privacy"
+    assert stated["complete"] is True
+    assert "table 'homes', told apart by 'home', with all rows" in stated["unit_of_privacy"]
+    events = stated["events"]
+    assert stated["accounting"]["rho_spent"] == pytest.approx(sum(event["rho"] for event in events))
+    assert stated["accounting"]["rho_spent"] <= stated["accounting"]["rho_budget"]
+    by_view = {(each["table"], each["rows"]): each["units_of_weight"] for each in stated["package"]["tables"]}
+    assert by_view == {
+        ("homes", "all"): 1, ("people", "first"): 1, ("people", "later"): 2, ("pets", "first"): 1,
+        ("pets", "later"): 1, ("visits", "first"): 6, ("visits", "later"): 6,
+    }  # fmt: skip
+    assert {event["sensitivity_l2_squared"] for event in events} == {1, 4, 36}
+
+
+def test_the_file_holds_all_of_it_and_load_restores_it(released, tmp_path):
+    path = tmp_path / "all.synthdp"
+    released.save(path)
+    loaded = synthdp.load(path)
+    assert loaded.certificate == released.certificate
+    for name, table in released.sample(40, seed=5).items():
+        pd.testing.assert_frame_equal(loaded.sample(40, seed=5)[name], table)
+    with pytest.raises(DataFileError, match="exists"):
+        released.save(path)
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(DataFileError):
+        synthdp.load(path)
+
+
+def test_a_release_holds_no_rows():
+    found = synthesis(n=40)
+    seen = set()
+
+    def look(thing):
+        if id(thing) in seen or isinstance(thing, str | bytes | int | float | type):
+            return
+        seen.add(id(thing))
+        assert type(thing).__name__ not in ("WeightedSource", "FamilyRows", "LinkedTableReader", "CodedSource")
+        if isinstance(thing, dict):
+            [look(value) for value in thing.values()]
+        elif isinstance(thing, list | tuple | set):
+            [look(value) for value in thing]
+        elif is_dataclass(thing):
+            [look(getattr(thing, each.name)) for each in fields(thing)]
+        elif hasattr(thing, "__dict__"):
+            look(vars(thing))
+
+    look(found)
+    assert len(seen) > 50
+
+
+def test_what_was_paid_for_before_a_failure_is_kept(monkeypatch, tmp_path):
+    kept, asked = [], Counter()
+    measure = PrivateTable.measure
+
+    def failing(self, clique, **settings):
+        asked["all"] += 1
+        if asked["all"] > 8:
+            raise KeyboardInterrupt
+        return measure(self, clique, **settings)
+
+    monkeypatch.setattr(PrivateTable, "measure", failing)
+    with pytest.raises(KeyboardInterrupt):
+        synthdp.synthesize_tables(random_tables(200), content(), **BUDGET, rescue=kept.append)
+    (rescued,) = kept
+    assert rescued.certificate["complete"] is False
+    assert len(rescued.certificate["events"]) == 8
+    rescued.save(tmp_path / "rescued.synthdp")
+    with pytest.raises(ParameterError, match="stopped before it came to"):
+        synthdp.load(tmp_path / "rescued.synthdp").sample(10)
+
+
+def test_tables_that_do_not_fit_are_refused_before_any_row_is_read(monkeypatch):
+    def never(*_):
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr(door, "read_sources", never)
+    tables = random_tables(10)
+    for changed, said in (
+        ({"pets": None}, "there is no 'pets'"),
+        ({"cars": tables["pets"]}, "'cars' is no table"),
+        ({"pets": tables["pets"].drop(columns="kind")}, "kind"),
+        ({"pets": tables["pets"].assign(colour="red")}, "colour"),
+    ):
+        wrong = {name: table for name, table in {**tables, **changed}.items() if table is not None}
+        with pytest.raises((ParameterError, SchemaError), match=said):
+            synthdp.synthesize_tables(wrong, content(), **BUDGET)
+
+
+def test_repeated_keys_are_refused_before_anything_is_paid():
+    tables, found = random_tables(30), content()
+    found["resources"][1]["schema"]["primaryKey"] = "number"
+    found["resources"][2]["schema"]["foreignKeys"] = [
+        {"fields": "number", "reference": {"resource": "people", "fields": "number"}}
+    ]
+    found["resources"][2]["schema"]["synthdp"] = {"ignore": ["home"]}
+    kept = []
+    with pytest.raises(PrivacyError, match="repeats"):
+        synthdp.synthesize_tables(tables, found, **BUDGET, rescue=kept.append)
+    assert kept == []
+
+
+def test_shares_of_the_budget_are_exact():
+    package = Package.from_dict(content())
+    from synthdp.release.linked.linked_release import LinkedRelease
+
+    run = LinkedRelease(package=package, **BUDGET)
+    assert sum(part.budget for part in run._parts.values()) == run.ledger.budget
+    assert all(isinstance(part.budget, Fraction) for part in run._parts.values())
