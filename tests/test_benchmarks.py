@@ -70,6 +70,17 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
         assert megabytes > 30
 
 
+def test_wide_benchmark_tells_what_recipes_find_and_err_by(printed):
+    options = ("--columns", "20", "--rows", "20000", "--epsilons", "10", "--recipes", "mst", "independent")
+    *_, heading, mst, independent = printed("wide.py", *options).splitlines()
+    names = re.sub("(by|cpu|peak) ", r"\1-", heading).split()[2:]
+    found, alone = (dict(zip(names, map(float, row.split()[2:]), strict=True)) for row in (mst, independent))
+    assert found["by-0.8"] == found["by-0.4"] == 1.0
+    assert alone["found"] == alone["measured"] == 0.0
+    assert found["planted"] < 0.5 * alone["planted"]
+    assert alone["planted"] == pytest.approx(alone["alone"], rel=0.05)
+
+
 @pytest.mark.slow
 def test_mechanisms_benchmark_needs_no_files_for_made_up_tables(tmp_path, printed, refusal):
     results = tmp_path / "mechanisms.csv"

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,10 @@ from synthdp.domain import Domain
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.schema.schema import Schema
 
-Planted = list[tuple[str, str]]
 Codes = NDArray[np.integer]
 
 
-def wide(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, Planted]:
+def wide(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, list[tuple[str, str]]]:
     """Columns of 2 to 20 levels, and the pairs of a column and one that it depends on.
 
     Each column depends on an earlier one (one in five: on two) with a strength between 0.2 and 0.8.
@@ -24,7 +24,7 @@ def wide(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, Planted]:
     names = tuple(f"x{i}" for i in range(n_columns))
     shape = tuple(int(size) for size in generator.integers(2, 21, n_columns))
     columns: list[NDArray[np.uint8]] = []
-    planted: Planted = []
+    planted: list[tuple[str, str]] = []
     for i, size in enumerate(shape):
         column = generator.choice(size, n_rows, p=generator.dirichlet(np.full(size, 2.0)))
         n_parents = min(i, 2 if generator.random() < 0.2 else 1)
@@ -39,6 +39,44 @@ def wide(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, Planted]:
             planted += [(names[parent], names[i]) for parent in parents]
         columns.append(column.astype(np.uint8))
     return CodedTable(Domain(names, shape), tuple(columns)), planted
+
+
+class Planted(NamedTuple):
+    """Columns that depend on each other, and in which share of the rows they do."""
+
+    clique: tuple[str, ...]
+    strength: float
+
+
+def groups(n_columns: int, n_rows: int, seed: int) -> tuple[CodedTable, list[Planted]]:
+    """Columns of 2 to 50 levels in groups that know nothing of each other, and what depends inside of them.
+
+    Of 20 columns eight are two chains of four, six a star (each but the first follows the first), three the
+    parity of two others modulo 2 to 6 (no two of them depend), and three are alone. A column follows the one that it
+    depends on, by a map of levels drawn at random, in a share of 0.1, 0.2, 0.4 or 0.8 of the rows, in turns.
+    """
+    generator = np.random.default_rng(seed)
+    names = tuple(f"x{i}" for i in range(n_columns))
+    parents = {1: 0, 2: 1, 3: 2, 5: 4, 6: 5, 7: 6, 9: 8, 10: 8, 11: 8, 12: 8, 13: 8}
+    shape: list[int] = []
+    columns: list[Codes] = []
+    planted: list[Planted] = []
+    for i in range(n_columns):
+        place, strength = i % 20, (0.1, 0.2, 0.4, 0.8)[len(planted) % 4]
+        is_uniform, is_parity = place in (14, 15), place == 16
+        size = shape[i - 1] if place in (15, 16) else int(generator.integers(2, 7 if is_uniform else 51))
+        column = generator.choice(size, n_rows, p=None if is_uniform else generator.dirichlet(np.full(size, 2.0)))
+        if is_parity:
+            column = np.where(generator.random(n_rows) < strength, (columns[i - 1] + columns[i - 2]) % size, column)
+            planted.append(Planted(names[i - 2 : i + 1], strength))
+        elif place in parents:
+            parent = i - place + parents[place]
+            follow = generator.integers(0, size, shape[parent])[columns[parent]]
+            column = np.where(generator.random(n_rows) < strength, follow, column)
+            planted.append(Planted((names[parent], names[i]), strength))
+        shape.append(size)
+        columns.append(column.astype(np.uint8))
+    return CodedTable(Domain(names, tuple(shape)), tuple(columns)), planted
 
 
 @dataclass(frozen=True, kw_only=True)

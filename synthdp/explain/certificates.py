@@ -221,7 +221,10 @@ def _finding(name: str, found: Any) -> str:
 def _round(found: Mapping[str, Any]) -> str:
     merged = found.get("over_merged_levels")
     coarse = f", {merged} of them over merged levels" if merged else ""
-    return f"{found['looked_at']} marginals looked at, then {found['measured']} measured{coarse}"
+    seen = f" and {found['left_out']} left out" if found.get("left_out") else ""
+    if "visible_distance" in found:  # certificates of earlier versions do not tell
+        seen += f" ({found['rule']}; seen from a distance of {found['visible_distance']:.2g})"
+    return f"{found['looked_at']} marginals looked at{seen}, then {found['measured']} measured{coarse}"
 
 
 def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:

@@ -361,3 +361,13 @@ def test_all_of_a_certificate_is_told_with_what_its_curator_says():
     assert '  - curators: [{"name": "An office"' in text
     assert "told without noise:" in text
     assert "teaching" not in certificate_text(certificate, is_whole=False)
+
+
+def test_of_looks_it_is_told_what_they_considered_and_what_shows():
+    certificate = dict(release_of().certificate)
+    look = {"looked_at": 120, "rule": "all pairs", "left_out": 3, "stddev_records": 9.5, "visible_distance": 0.0123}
+    certificate["findings"] = {"rounds": [look | {"measured": 7, "over_merged_levels": 0}]}
+    told = "120 marginals looked at and 3 left out (all pairs; seen from a distance of 0.012), then 7 measured"
+    assert told in certificate_text(certificate)
+    certificate["findings"] = {"rounds": [{"looked_at": 120, "measured": 7}]}  # of an earlier version
+    assert "120 marginals looked at, then 7 measured" in certificate_text(certificate)

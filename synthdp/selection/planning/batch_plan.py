@@ -7,7 +7,7 @@ budget split anew. The best one of all subsets of columns cannot be found by try
 pairs, column by column, at each resolution.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from typing import final
@@ -24,10 +24,12 @@ FloatArray = NDArray[np.float64]
 
 _MAX_ROUNDS, _ADDED = 24, 15
 """Rounds of adding, and cliques added in each; more of them found no less error."""
+_COLUMNS_FOR_ONE = 4
+"""In wide tables one clique is added for so many columns: there is more to be found."""
 _WORTH = 1.3
 """A clique is added if it returns so many times what the others do; at 1.05 there were twice as many."""
 _SEEDS = 150
-"""Pairs that cliques are grown from in a round, those of largest return."""
+"""Pairs that cliques are grown from in a round, those of largest return; in wide tables as many as columns."""
 _PATIENCE = 0.7
 """A clique goes on growing while its return is above this part of the best one on the way."""
 _MAX_COLUMNS, _MAX_CELLS = 6, 100_000
@@ -62,6 +64,7 @@ class BatchPlan:
         self._loss, self._is_allowed = loss, is_allowed
         self._columns = [Question((name,), len(loss.resolutions) - 1) for name in domain.attributes]
         self._growths = [_Growth(domain, loss, number) for number in range(len(loss.resolutions))]
+        self._n_added = max(_ADDED, len(domain) // _COLUMNS_FOR_ONE)
         self._precision = self._gains = np.zeros(len(loss.parts))
         self._average = 0.0
 
@@ -69,12 +72,14 @@ class BatchPlan:
         """What to measure, and each with how much, which sums to the budget exactly."""
         amount = float(budget)
         shares = self._minimised(dict.fromkeys(self._columns, 1.0), amount, _FIRST)
+        dropped = set[Question]()
         for _ in range(_MAX_ROUNDS):
-            added = self._allowed(shares, [found for found in self._better() if found not in shares][:_ADDED])
+            added = self._allowed(shares, self._better(shares, dropped))
             if not added:
                 break
             shares |= dict.fromkeys(added, 0.5 * amount / (len(shares) + len(added)))
             shares = self._minimised(shares, amount, _NEXT)
+            dropped |= {question for question, share in shares.items() if share <= _NEGLIGIBLE * amount}
             shares = {question: share for question, share in shares.items() if share > _NEGLIGIBLE * amount}
         shares = self._minimised(shares, amount, _LAST)
         useful = {question: share for question, share in shares.items() if self._is_useful(question, share)}
@@ -87,13 +92,24 @@ class BatchPlan:
         """The squared error that each part of a residual is left with after the split."""
         return dict(zip(self._loss.parts, self._loss.left(self._precision).tolist(), strict=True))
 
-    def _better(self) -> list[Question]:
-        """What returns more than what is measured, the best first; each clique at its best resolution."""
-        best: dict[Clique, tuple[float, Question]] = {}
+    def _better(self, shares: Container[Question], dropped: Container[Question]) -> list[Question]:
+        """What returns more than what is measured, the best cliques first, each at its best resolution.
+
+        The first bit of budget returns most at coarse ones, and soon no more. Where the best one was dropped for
+        that, all others that return enough are tried: or it would be added and dropped in turns.
+        """
+        found: dict[Clique, list[tuple[float, Question]]] = {}
         for growth in self._growths:
             for question, value in growth.best(self._gains, _WORTH * self._average).items():
-                best[question.clique] = max(best.get(question.clique, (0.0, question)), (value, question))
-        return [question for _, question in sorted(best.values(), key=lambda found: (-found[0], found[1]))]
+                found.setdefault(question.clique, []).append((value, question))
+        added: list[tuple[float, list[Question]]] = []
+        for values in found.values():
+            value, best = max(values)
+            others = [each for _, each in values if each not in shares and each not in dropped]
+            if best not in shares:
+                added.append((value, others if best in dropped and others else [best]))
+        added.sort(key=lambda each: (-each[0], each[1]))
+        return [question for _, questions in added[: self._n_added] for question in questions]
 
     def _allowed(self, shares: Iterable[Question], added: Iterable[Question]) -> list[Question]:
         kept: list[Question] = []
@@ -144,15 +160,15 @@ class _Growth:
         self._sizes = np.array([loss.resolutions.sizes[resolution][name] for name in domain.attributes])
         index = {name: i for i, name in enumerate(domain.attributes)}
         self._of_length: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        finest = np.array([loss.resolutions.finest((name,), resolution) for name in domain.attributes])
         for length in (1, 2, 3):
-            found = [
-                (i, [index[name] for name in clique])
-                for i, (clique, number) in enumerate(loss.parts)
-                if len(clique) == length and number <= loss.resolutions.finest(clique, resolution)
-            ]
+            found = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
             positions = np.array([i for i, _ in found], dtype=np.int64)
-            columns = np.array([members for _, members in found], dtype=np.int64).reshape(-1, length)
-            self._of_length[length] = (positions, columns)
+            numbers = np.array([part.resolution for _, part in found], dtype=np.int64)
+            members = [index[name] for _, part in found for name in part.clique]
+            columns = np.array(members, dtype=np.int64).reshape(-1, length)
+            is_seen = numbers <= finest[columns].min(axis=1)
+            self._of_length[length] = (positions[is_seen], columns[is_seen])
 
     def best(self, gains: FloatArray, enough: float) -> dict[Question, float]:
         """What returns more than enough, with its return.
@@ -179,7 +195,7 @@ class _Growth:
         cells = (self._sizes[:, None] * self._sizes)[upper]
         values = (pair + single[:, None] + single)[upper] / cells
         values[(self._levels[:, None] * self._levels)[upper] > _MAX_CELLS] = 0.0
-        seeds = np.argsort(-values, kind="stable")[: min(_SEEDS, int(np.count_nonzero(values)))]
+        seeds = np.argsort(-values, kind="stable")[: min(max(_SEEDS, n), int(np.count_nonzero(values)))]
         found: dict[tuple[int, ...], float] = {(i,): float(single[i] / self._sizes[i]) for i in range(n)}
         found |= dict(self._grown(np.transpose(upper)[seeds], single, pair, triple))
         cliques = {tuple(self._names[i] for i in columns): value for columns, value in found.items() if value > enough}

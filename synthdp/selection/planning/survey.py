@@ -1,8 +1,10 @@
 """A survey of a table: what is asked of it, what was found out so far, and what to measure next."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate, combinations
+from functools import partial
+from itertools import accumulate, combinations, groupby
+from math import sqrt
 from typing import final
 
 import numpy as np
@@ -18,6 +20,7 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
 from synthdp.selection.looks import independent_counts, look_at, noise_of_look
 from synthdp.selection.planning.batch_plan import BatchPlan
+from synthdp.selection.planning.considered import AGAIN, PAIRS, considered, hidden, too_large
 from synthdp.selection.planning.expected_loss import ExpectedLoss
 from synthdp.selection.planning.residual_errors import expected_parts, first_errors, later_errors
 from synthdp.selection.planning.resolutions import Question, Resolutions
@@ -27,10 +30,18 @@ FloatArray = NDArray[np.float64]
 
 _MAX_WANTED = 6
 """Columns of a marginal of the workload up to which it is planned for itself; wider ones as all of their pairs."""
-_MAX_LOOKED = 1 << 25
-"""Cells of all marginals that are looked at together: 256 MB."""
+_MAX_LOOKED, _MAX_AGAIN = 1 << 28, 1 << 25
+"""Cells of all marginals of the first look, which are counted part by part, and of the second: 256 MB."""
+_PART = 1 << 24
+"""Cells of what is looked at together: 128 MB."""
 _PAIRS = 1.0
 """What all pairs inside of wider marginals matter together, beside those."""
+_FEW_PAIRS = 780
+"""Pairs of 40 columns, the most for which triples are in the default workload: tables of more pairs are wide."""
+_DEPENDENT = 0.5
+"""What pairs of wide tables matter together by how much they depend, beside what the workload says."""
+_MOST_LOOK, _CLEAR_ENOUGH = 0.1, 0.02
+"""In wide tables a look may cost so much of the budget, as long as its noise is above this share of the records."""
 _MAX_PAIRS = 2000
 """Pairs that are looked at again; on tables of more than 64 columns they are not all."""
 _WIDER_GUESS = 0.3
@@ -72,26 +83,32 @@ class Survey:
         max_cells: int,
     ) -> None:
         self._table, self._engine, self._clarity, self._max_cells = table, engine, clarity, max_cells
+        self._budget = table.ledger.remaining
         self._constrained = [constraint.clique for constraint in constraints]
         self._uses = workload.relative_weights((name,) for name in table.domain.attributes)
         wanted = _narrowed(workload)
         self._wanted = dict.fromkeys(self._uses, MIN_USE * max(wanted.values())) | wanted
         closure = sorted(Workload(wanted).downward_closure(), key=table.domain.size)
         asked = [clique for clique in closure if len(clique) == 2]
-        self.pairs: list[Clique] = self._within(asked)
+        self.pairs: list[Clique] = self._in_order(self._within(asked, _MAX_LOOKED))
         """All pairs of columns that some marginal of the workload holds, but for those too large to look at."""
-        self._cautions = [_too_large(asked[len(self.pairs) :])] if len(self.pairs) < len(asked) else []
+        self._cautions = too_large(asked[len(self.pairs) :])
         if any(len(clique) > _MAX_WANTED for clique in workload.weights):
             self._cautions.append(_NARROWED)
+        self._n_too_large = len(asked) - len(self.pairs)
         self._wider = [clique for clique in closure if len(clique) > 2]
         self._weigh_pairs()
         self._rounds: list[dict[str, object]] = []
 
-    def _within(self, candidates: Iterable[Clique]) -> list[Clique]:
+    def _within(self, candidates: Iterable[Clique], most_cells: int) -> list[Clique]:
         """The first candidates, as long as none is too large to be looked at, nor all together."""
         size = self._table.domain.size
         kept = [clique for clique in candidates if size(clique) <= MAX_DEFAULT_CELLS]
-        return [clique for clique, sum_ in zip(kept, accumulate(map(size, kept)), strict=True) if sum_ <= _MAX_LOOKED]
+        return [clique for clique, sum_ in zip(kept, accumulate(map(size, kept)), strict=True) if sum_ <= most_cells]
+
+    def _in_order(self, cliques: Iterable[Clique]) -> list[Clique]:
+        """In the order of the columns: marginals side by side share columns, and are counted together."""
+        return sorted(cliques, key=lambda clique: tuple(map(self._table.domain.index, clique)))
 
     def _weigh_pairs(self) -> None:
         """Let the pairs inside of wider marginals matter by themselves as well, by how much is asked of them."""
@@ -101,6 +118,23 @@ class Survey:
         for pair, weight in inside.items():
             self._wanted[pair] = self._wanted.get(pair, 0.0) + _PAIRS * sum(wider.values()) * weight / total
 
+    @property
+    def _width(self) -> float:
+        """0 for tables of up to 40 columns, towards 1 for very many: the part of all pairs that is beyond theirs."""
+        return max(1.0 - _FEW_PAIRS / max(len(self.pairs), 1), 0.0)
+
+    def _weigh_dependent(self) -> None:
+        """Let the pairs of a wide table matter by how much they depend as well.
+
+        A column's error is in the pairs with all others, a dependence in few of them: in the mean over all
+        pairs of many columns there is hardly anything but columns.
+        """
+        strengths = {pair: self._wanted[pair] * sqrt(self._strengths[pair]) for pair in self.pairs}
+        extra = _DEPENDENT * self._width * sum(self._wanted[pair] for pair in self.pairs)
+        total = sum(strengths.values())
+        for pair, strength in strengths.items() if total > 0 else ():
+            self._wanted[pair] += extra * strength / total
+
     def measure_columns(self, rho: Fraction) -> None:
         """Measure all columns, with the split of least expected L1 error."""
         for clique, share in measurement_shares(self._table.domain, self._uses).items():
@@ -109,6 +143,14 @@ class Survey:
     @property
     def _total(self) -> float:
         return estimate_total(self._table.released)
+
+    def first_cost(self, rho: Fraction) -> Fraction:
+        """What the first look may cost: ``rho``, or for wide tables more while that makes it clearer."""
+        if not self.pairs:
+            return rho
+        noise = noise_of_look(len(self.pairs), rho=rho, unit=self._table.ledger.unit) / self._total
+        times = min(len(self.pairs) / _FEW_PAIRS, (noise / _CLEAR_ENOUGH) ** 2, _MOST_LOOK * float(self._budget / rho))
+        return min(rho * Fraction(max(times, 1.0)), self._table.ledger.remaining / 2)
 
     def is_clear(self, candidates: Sequence[Clique], rho: Fraction) -> bool:
         """Whether a look at some candidates would show anything."""
@@ -128,28 +170,45 @@ class Survey:
         total = self._total
         shares = one_way_shares(self._table.domain, self._table.released, total=total)
         self._resolutions = Resolutions(self._table.domain, shares, can_merge=self._engine.takes_merged)
-        looks, stddev = self._look(self.pairs, independent_counts(self._table, self.pairs), rho)
+        looks, stddev = self._look(self.pairs, partial(independent_counts, self._table), rho)
         columns = self._column_errors(total)
         errors, self._strengths = first_errors(looks, stddev, columns, self._resolutions, total=total)
+        self._weigh_dependent()
         return errors
 
     def _look(
-        self, candidates: Sequence[Clique], estimates: Iterable[FloatArray], rho: Fraction
+        self, candidates: Sequence[Clique], estimates: Callable[[list[Clique]], Iterable[FloatArray]], rho: Fraction
     ) -> tuple[dict[Question, float], float]:
         """Errors of some estimates, each at the finest resolution that shows more than chance, and their noise."""
-        total, found = self._total, dict[int, dict[Clique, FloatArray]]()
-        for clique, estimate in zip(candidates, estimates, strict=True):
-            number = self._resolutions.clear(clique, total)
-            coarsening = self._resolutions.coarsenings[number]
-            found.setdefault(number, {})[clique] = coarsening.apply(clique, estimate) if coarsening else estimate
+        total, numbers = self._total, dict[int, list[Clique]]()
+        for clique in candidates:
+            numbers.setdefault(self._resolutions.clear(clique, total), []).append(clique)
         looks: dict[Question, float] = {}
-        for number, merged in found.items():
-            part = rho * len(merged) / len(candidates)
+        for number, cliques in numbers.items():
             coarsening = self._resolutions.coarsenings[number]
-            look = look_at(self._table, list(merged), list(merged.values()), rho=part, coarsening=coarsening)
-            looks |= {Question(clique, number): error for clique, error in look.errors.items()}
-        self._rounds.append({"looked_at": len(candidates), "stddev_records": round(look.stddev, 3)})
+            for some in self._parts(cliques):
+                part, found = rho * len(some) / len(candidates), zip(some, estimates(some), strict=True)
+                merged = [coarsening.apply(clique, each) if coarsening else each for clique, each in found]
+                look = look_at(self._table, some, merged, rho=part, coarsening=coarsening)
+                looks |= {Question(clique, number): error for clique, error in look.errors.items()}
+        self._tell(candidates, look.stddev)
         return dict(sorted(looks.items(), key=lambda item: len(item[0].clique))), look.stddev
+
+    def _tell(self, candidates: Sequence[Clique], stddev: float) -> None:
+        """Keep what a look considered, and say so if much of a wide table is hidden from the first one."""
+        total, n_asked = self._total, len(self.pairs) + self._n_too_large
+        if self._rounds:
+            rule, n_asked = AGAIN.format(n_pairs=min(len(self.pairs), _MAX_PAIRS)), n_asked + len(self._wider)
+        else:
+            rule = PAIRS.format(n_cells=MAX_DEFAULT_CELLS)
+            self._cautions += hidden(len(candidates), stddev, total) if self._width else []
+        self._rounds.append(considered(candidates, rule=rule, n_asked=n_asked, stddev=stddev, total=total))
+
+    def _parts(self, cliques: Sequence[Clique]) -> Iterator[list[Clique]]:
+        """Runs of cliques of up to `_PART` cells together, or of one: tables of more are not in memory at once."""
+        ends = accumulate(map(self._table.domain.size, cliques))
+        for _, run in groupby(zip(cliques, ends, strict=True), key=lambda item: (item[1] - 1) // _PART):
+            yield [clique for clique, _ in run]
 
     def _column_errors(self, total: float) -> dict[Question, float]:
         resolutions, errors = self._resolutions, dict[Question, float]()
@@ -164,9 +223,11 @@ class Survey:
     def promising(self, most: int) -> list[Clique]:
         """Marginals to look at again: the pairs that depend most, and where there is room wider ones whose pairs do."""
         total, strengths = self._total, self._strengths
-        pairs = sorted(self.pairs, key=lambda pair: -strengths[pair])[:_MAX_PAIRS]
+        strongest = sorted(self.pairs, key=lambda pair: -strengths[pair])[:_MAX_PAIRS]
+        pairs = self._in_order(self._within(strongest, _MAX_AGAIN))
         inside = {c: [strengths.get(pair, 0.0) for pair in combinations(c, 2)] for c in self._wider}
-        wider = self._within(sorted(self._wider, key=lambda clique: -sum(inside[clique])))[: max(most - len(pairs), 0)]
+        likely = sorted(self._wider, key=lambda clique: -sum(inside[clique]))
+        wider = self._within(likely, _MAX_AGAIN)[: max(most - len(pairs), 0)]
         self._guesses: dict[Question, float] = {}
         for clique in wider:
             own = _WIDER_GUESS**2 * min(inside[clique])
@@ -177,7 +238,7 @@ class Survey:
         self, model: Model, candidates: Sequence[Clique], left: Mapping[Question, float], rho: Fraction, *, doubt: float
     ) -> dict[Question, float]:
         """Squared errors of a model, by part; ``left`` is what they are expected to be."""
-        looks, stddev = self._look(candidates, (found.values for found in model.marginals(candidates)), rho)
+        looks, stddev = self._look(candidates, lambda some: (each.values for each in model.marginals(some)), rho)
         return later_errors(looks, stddev, {**self._guesses, **left}, self._resolutions, doubt=doubt)
 
     def measure_batch(self, errors: Mapping[Question, float], rho: Fraction) -> dict[Question, float]:
@@ -219,13 +280,3 @@ def _summed(weights: Iterable[tuple[Clique, float]]) -> dict[Clique, float]:
     for clique, weight in weights:
         sums[clique] = sums.get(clique, 0.0) + weight
     return sums
-
-
-def _too_large(pairs: Sequence[Clique]) -> str:
-    """What is said of pairs that are not looked at."""
-    named = ", ".join(" and ".join(map(repr, pair)) for pair in pairs[-3:])
-    more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
-    return (
-        f"pairs of columns with too many cells together were not measured: {named}{more}; "
-        "in the synthetic table they depend on each other only by way of other columns; give them fewer levels or bins"
-    )

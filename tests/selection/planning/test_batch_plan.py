@@ -243,3 +243,32 @@ def test_a_resolution_is_as_good_as_the_best_of_all():
         precision = np.bincount(members, np.array(shares)[owners] * ratios, len(loss.parts))
         error[len(error)] = loss.after(precision)[0]
     assert error[0] <= 1.005 * min(error[1], error[2], error[3])
+
+
+def test_of_a_clique_whose_coarse_groups_are_soon_known_all_finer_ones_are_tried():
+    """The first bit of budget returns most at few groups, which show little: they would come and go in turns."""
+    names, total = tuple("abcdef"), 1e6
+    domain, pair = Domain(names, (40,) * 6), ("a", "b")
+    resolutions = Resolutions(domain, dict.fromkeys(names, np.full(40, 1 / 40)))
+    errors = {Question((name,), number): 1e8 for name in names for number in resolutions.of((name,))}
+    errors |= expected_parts(pair, (0.8 * total) ** 2, resolutions, total=total)
+    workload = {(name,): 1.0 for name in names} | dict.fromkeys(combinations(names, 2), 1e-5)
+    plan = BatchPlan(domain, ExpectedLoss(resolutions, workload, errors, l2_squared=1))
+    shares = plan._minimised(dict.fromkeys(plan._columns, 1.0), 0.01, 50)
+    coarse, *finer = (Question(pair, number) for number in resolutions.of(pair))
+
+    def tried(shares, dropped):
+        return [question for question in plan._better(shares, dropped) if question.clique == pair]
+
+    assert tried(shares, set()) == [coarse]
+    assert sorted(tried(shares, {coarse})) == finer
+    assert sorted(tried(shares, {coarse, finer[1]})) == [finer[0], finer[2]]
+    assert tried(shares, {coarse, *finer}) == [coarse]  # what is around it may have changed
+    assert tried({**shares, coarse: 1e-6}, set()) == []
+
+
+def test_in_wide_tables_more_is_added_at_a_time():
+    domain, sizes, workload, errors = alike(72, 8, pair=1e8)
+    plan = BatchPlan(domain, loss_of(sizes, workload, errors, l2_squared=1))
+    shares = plan._minimised(dict.fromkeys(plan._columns, 1.0), 1.0, 1)
+    assert len(plan._better(shares, set())) == 72 // 4

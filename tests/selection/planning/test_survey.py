@@ -184,3 +184,74 @@ def test_columns_that_no_marginal_asks_for_are_measured_a_little():
     errors = survey.first_look(Fraction(1))
     survey.measure_batch(errors, Fraction(1))
     assert ("x0", "x1") in {measurement.clique for measurement in table.released}
+
+
+def test_a_look_in_parts_is_one_look(monkeypatch):
+    """Each part has as much of the budget as of the candidates, so that all errors have the same noise."""
+    whole, survey, _ = precise()
+    survey.first_look(Fraction(3, 7))
+    (event,) = [event for event in whole.ledger.events if isinstance(event, ScoresEvent)]
+    monkeypatch.setattr("synthdp.selection.planning.survey._PART", 40)
+    parts, survey, _ = precise()
+    errors = survey.first_look(Fraction(3, 7))
+    events = [event for event in parts.ledger.events if isinstance(event, ScoresEvent)]
+    assert len(events) > 3
+    assert sum(each.rho for each in events) == event.rho == Fraction(3, 7)
+    assert sum(each.n_candidates for each in events) == event.n_candidates == 10
+    assert {each.sigma_squared for each in events} == {event.sigma_squared}
+    assert {part.clique for part in errors if len(part.clique) == 2} == set(survey.pairs)
+
+
+def test_in_wide_tables_what_depends_matters_more(monkeypatch):
+    _, narrow, _ = precise()
+    before = dict(narrow._wanted)
+    narrow.first_look(Fraction(10**5))
+    assert narrow._wanted == before
+    monkeypatch.setattr("synthdp.selection.planning.survey._FEW_PAIRS", 2)
+    _, wide, _ = precise()
+    wide.first_look(Fraction(10**5))
+    gained = {pair: wide._wanted[pair] - before[pair] for pair in wide.pairs}
+    # Eight of ten pairs are beyond the two of few; by half their part all pairs together matter more.
+    assert sum(gained.values()) == pytest.approx(0.5 * 0.8 * sum(before[pair] for pair in wide.pairs))
+    assert sorted(gained, key=gained.get)[-2:] == [("x2", "x3"), ("x0", "x1")]
+    assert {clique: wide._wanted[clique] for clique in before if len(clique) != 2} == {
+        clique: weight for clique, weight in before.items() if len(clique) != 2
+    }
+
+
+def test_wide_tables_pay_more_for_a_look_only_while_it_is_not_clear(monkeypatch):
+    table, survey, _ = precise()
+    rho = table.ledger.budget * Fraction(3, 100)
+    assert survey.first_cost(rho) == rho
+    monkeypatch.setattr("synthdp.selection.planning.survey._FEW_PAIRS", 2)
+    assert survey.first_cost(rho) == rho  # clear as it is
+    monkeypatch.setattr("synthdp.selection.planning.survey._CLEAR_ENOUGH", 1e-9)
+    assert survey.first_cost(rho) == pytest.approx(table.ledger.budget / 10)
+    monkeypatch.setattr("synthdp.selection.planning.survey._FEW_PAIRS", 8)
+    assert survey.first_cost(rho) == rho * Fraction(10, 8)
+
+
+def test_what_was_considered_is_told(monkeypatch):
+    monkeypatch.setattr("synthdp.selection.planning.survey._FEW_PAIRS", 2)
+    monkeypatch.setattr("synthdp.selection.planning.survey.MAX_DEFAULT_CELLS", 19)
+    shape, rows = chain()
+    table = private_table(shape, N_ROWS, rows=rows, epsilon=1e7)
+    survey = survey_of(table)
+    survey.measure_columns(Fraction(1))
+    errors = survey.first_look(Fraction(1, 10**6))
+    left = survey.measure_batch(errors, Fraction(1, 10))
+    model = LayeredConsistencyEstimator().estimate(table.domain, table.released)
+    survey.second_look(model, survey.promising(10), left, Fraction(10**3), doubt=0.5)
+    survey.measure_batch(errors, Fraction(1, 10))
+    told = survey.told(model)
+    first, second = told.findings["rounds"]
+    assert (first["looked_at"], first["left_out"]) == (8, 2)
+    assert sorted(map(tuple, first["candidates"])) == sorted(survey.pairs)
+    assert "of up to 19 cells" in first["rule"]
+    noise = sqrt(8 / (2 / 10**6))
+    assert first["visible_distance"] == pytest.approx(noise * sqrt(2 * np.log(8)) / (2 * N_ROWS), rel=0.02)
+    assert second["left_out"] == 10 + 10 - second["looked_at"]
+    assert "the 8 pairs that depended most" in second["rule"]
+    too_large, hidden = told.cautions
+    assert "'x2' and 'x4', 'x3' and 'x4'" in too_large
+    assert hidden.startswith("8 pairs of columns were looked at together: noise hides those")
