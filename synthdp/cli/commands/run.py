@@ -49,7 +49,7 @@ def run_command(options: argparse.Namespace) -> None:
         run_package(options)
         return
     if options.schema is None and options.kinds is None:
-        raise ParameterError("neither --schema nor --kinds is given; say what is public about the table")
+        raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
     kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)
