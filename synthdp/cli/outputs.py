@@ -20,7 +20,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, logged
 from synthdp.table.files.csv_text import write_csv
 from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.file_set import is_part, parts_of
+from synthdp.table.files.file_set import files_at, is_part
 from synthdp.table.files.formats import STANDARD_STREAM, Format, file_kind, is_text
 from synthdp.table.files.json_files import json_text
 from synthdp.table.files.tables import check_kind, write_frame, write_pieces, write_rows
@@ -78,7 +78,7 @@ def _flush(stream: BinaryIO) -> None:
 
 def check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
     """Refuse to replace what is read, or one output by another, with or without ``--force``."""
-    taken = {_place(part) for path in inputs if path != STANDARD_STREAM for part in parts_of(path)}
+    taken = {_place(part) for path in inputs if path != STANDARD_STREAM for part in files_at(path)}
     for output in outputs:
         if output != STANDARD_STREAM and (path := next((path for path in inputs if is_part(path, output)), None)):
             raise ParameterError(f"{output!r} would be read as part of {path!r} the next time; write to another folder")

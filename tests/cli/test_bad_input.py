@@ -196,11 +196,11 @@ def test_unreadable_standard_input_fails(content, place):
 
 
 @pytest.mark.usefixtures("nothing_paid")
-def test_a_directory_is_no_table_and_no_schema(place):
+def test_an_empty_directory_is_no_table_and_none_a_schema(place):
     (place / "folder.csv").mkdir()
     (place / "folder.parquet").mkdir()
-    assert_refused(place, run_arguments(source="folder.csv"), 1, "is a directory")
-    assert_refused(place, run_arguments(source="folder.parquet"), 1, "is a directory")
+    assert_refused(place, run_arguments(source="folder.csv"), 1, "the directory is empty")
+    assert_refused(place, run_arguments(source="folder.parquet"), 1, "the directory is empty")
     assert_refused(place, run_arguments(schema="folder.csv"), 1, "is a directory")
     assert_refused(place, run_arguments(output="folder.csv"), 1, "it is a directory")
     assert_refused(place, run_arguments("--save", "folder.csv"), 1, "it is a directory")

@@ -42,7 +42,7 @@ def parts_of(path: str | PathLike[str]) -> tuple[str, ...]:
     """
     if not is_set(path):
         return (str(path),)
-    parts = sorted(_in_folder(Path(path)) if Path(path).is_dir() else glob.glob(str(path), recursive=True))  # noqa: PTH207
+    parts = _named_by(path)
     if not parts:
         problem = "the directory is empty" if Path(path).is_dir() else "no file has such a name"
         _refuse(path, f"{problem}; correct the path")
@@ -51,6 +51,15 @@ def parts_of(path: str | PathLike[str]) -> tuple[str, ...]:
         _refuse(path, f"there are folders in it, whose names are not read as columns; {way_out}")
     _check_parts(path, parts)
     return tuple(parts)
+
+
+def files_at(path: str | PathLike[str]) -> tuple[str, ...]:
+    """A path, and what else it names if it is a folder or a pattern; unlike `parts_of` it takes anything."""
+    return (str(path), *(_named_by(path) if is_set(path) else ()))
+
+
+def _named_by(path: str | PathLike[str]) -> list[str]:
+    return sorted(_in_folder(Path(path)) if Path(path).is_dir() else glob.glob(str(path), recursive=True))  # noqa: PTH207
 
 
 def _check_parts(path: str | PathLike[str], parts: Sequence[str]) -> None:
