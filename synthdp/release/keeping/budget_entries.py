@@ -16,8 +16,8 @@ from synthdp.release.keeping.checks import check_number
 from synthdp.release.keeping.kept_events import fraction_in
 
 FORMAT = "synthdp budget 1"
-MAX_BYTES = 1 << 24
-"""Some 20,000 releases: more than any population should bear, and little enough to be read at once."""
+MAX_BYTES = 1 << 23
+"""Some 10,000 releases: more than any population should bear, and little enough to be read at once."""
 
 
 @final
@@ -57,7 +57,7 @@ class Entries:
         if file.n_bytes > MAX_BYTES:
             file.refuse(f"it has {file.n_bytes} bytes; a budget has at most {MAX_BYTES}")
         number, runs, ended = 0, {}, {}
-        header, *entered = (file.entry(number) for number in range(len(file)))
+        header, *entered = file.entries()
         try:
             unit, account = _opened(header)
             for entry in entered:

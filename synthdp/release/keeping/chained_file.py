@@ -3,7 +3,7 @@
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from io import FileIO
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, Self, TypeVar, final
 
 from synthdp.errors import DataFileError, SchemaError
 from synthdp.release.keeping.locks import close_locked, open_locked
-from synthdp.strict_json import MAX_MEMORY, parse_json
+from synthdp.strict_json import MAX_MEMORY, memory_of, parse_json
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason, write_atomically
 
@@ -103,19 +103,40 @@ class ChainedFile:
 
     def entry(self, number: int, *, most_bytes: int = MAX_ENTRY_BYTES) -> dict[str, Any]:
         """One entry, read anew; raises `DataFileError` if it is no JSON object, or its line is longer than that."""
+        text = self._text(number, most_bytes)
+        return self._parsed(text, number, MAX_MEMORY + 2 * len(text))  # numbers are one long text
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """All entries, oldest first; raises as `entry`, and if all together take more memory than one text may."""
+        left = MAX_MEMORY
+        for number in range(len(self)):
+            text = self._text(number, MAX_ENTRY_BYTES)
+            if (left := left - memory_of(text)) < 0:
+                self.refuse(f"its first {number + 1} lines hold more than is read from one file; {_OURS}")
+            yield self._parsed(text, number, MAX_MEMORY)
+
+    def _text(self, number: int, most_bytes: int) -> str:
+        """The JSON of an entry."""
         start, stop = (*self._starts, self._end)[number : number + 2]
         if stop - start > most_bytes:
             self.refuse(f"line {number + 1} has {stop - start} bytes where at most {most_bytes} are expected; {_OURS}")
         line = self._failing("read", lambda: self._bytes(start, stop - start))
-        most = MAX_MEMORY + 2 * (stop - start)  # numbers are one long text
         try:
-            text = line[_START:].rstrip(b"\n")[:-1].decode("ascii")
-            entry = parse_json(text, f"{self._named}: line {number + 1}", most_memory=most)
-        except (SchemaError, UnicodeDecodeError):
+            return line[_START:].rstrip(b"\n")[:-1].decode("ascii")
+        except UnicodeDecodeError:
+            self._refuse_entry(number)
+
+    def _parsed(self, text: str, number: int, most_memory: int) -> dict[str, Any]:
+        try:
+            entry = parse_json(text, f"{self._named}: line {number + 1}", most_memory=most_memory)
+        except SchemaError:
             entry = None
         if not isinstance(entry, dict):
-            self.refuse(f"line {number + 1} is no {self._what} entry; {_OURS}")
+            self._refuse_entry(number)
         return entry
+
+    def _refuse_entry(self, number: int) -> NoReturn:
+        self.refuse(f"line {number + 1} is no {self._what} entry; {_OURS}")
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Write an entry; when this returns it is on the disk, and if it raises the file is as it was.

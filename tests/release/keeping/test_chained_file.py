@@ -11,6 +11,7 @@ from hashlib import sha256
 import pytest
 
 from synthdp.errors import DataFileError
+from synthdp.release.keeping import chained_file
 from synthdp.release.keeping.chained_file import ChainedFile
 
 ENTRIES = [{"format": "test"}, {"n": 1, "text": "é\ud800"}, {"n": 2}]
@@ -96,6 +97,16 @@ def test_forged_entries_are_one_clear_error(path, raw):
     path.write_bytes(path.read_bytes() + b'{"hash":"' + digest + b'","entry":' + raw + b"}\n")
     with opened(path) as file, pytest.raises(DataFileError, match="line 4 is no test entry"):
         file.entry(3)
+
+
+def test_entries_that_are_little_each_may_not_be_much_together(path, monkeypatch):
+    monkeypatch.setattr(chained_file, "MAX_MEMORY", 20_000)
+    with opened(path) as file:
+        for _ in range(3):
+            file.append({"n": [[]] * 60})
+        assert len(file.entry(4)["n"]) == 60
+        with pytest.raises(DataFileError, match="its first 5 lines hold more than is read from one file"):
+            list(file.entries())
 
 
 @pytest.mark.parametrize("content", [b"\0", b"[", b'{"hash":"'])
