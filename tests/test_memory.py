@@ -37,7 +37,7 @@ ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1", "
 
 def runs(script, *arguments):
     """What a script prints that must end well, under the limits that it sets itself."""
-    command = [sys.executable, "-c", BEGIN + script, *map(str, arguments)]
+    command = [sys.executable, "-P", "-c", BEGIN + script, *map(str, arguments)]
     done = subprocess.run(command, env=os.environ | ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.split()

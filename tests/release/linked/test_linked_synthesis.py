@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from zipfile import ZipFile
 
 import jsonschema
 import numpy as np
@@ -157,8 +158,10 @@ def test_the_file_holds_all_of_it_and_load_restores_it(released, tmp_path):
         pd.testing.assert_frame_equal(loaded.sample(40, seed=5)[name], table)
     with pytest.raises(DataFileError, match="exists"):
         released.save(path)
+    with ZipFile(path) as archive:
+        largest = max(archive.infolist(), key=lambda member: member.compress_size)
     damaged = bytearray(path.read_bytes())
-    damaged[len(damaged) // 2] ^= 1
+    damaged[largest.header_offset + 30 + len(largest.filename) + largest.compress_size // 2] ^= 1
     path.write_bytes(damaged)
     with pytest.raises(DataFileError):
         synthdp.load(path)

@@ -135,5 +135,5 @@ def test_numbers_without_decimals_get_as_many_as_the_steps_need():
 
 def test_dates_are_not_heaped():
     dates = {"name": "x", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"}}
-    with pytest.raises(SchemaError, match="heaping is not known"):
+    with pytest.raises(SchemaError, match="heaping' is not known"):
         Schema.from_dict({"fields": [dates | {"synthdp": {"heaping": {"7": 0.5}}}]})
