@@ -38,6 +38,7 @@ def test_it_plays_and_says_what_it_found():
     assert " 0.533\n" in text
 
 
+@pytest.mark.slow
 def test_json_holds_the_same():
     outcome = invoke("audit", *QUICK, "--adjacency", "replace-one", "--json")
     found = json.loads(outcome.out)

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.seldom import often
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -44,8 +45,11 @@ def factor_of(variance, posterior_variance, prior):
 
 @pytest.mark.parametrize(
     "shares",
-    [[[0.9, 0.1], [0.7, 0.3]], [[0.5, 0.3, 0.2], [0.8, 0.1, 0.06, 0.04]], [[0.6, 0.4], [0.8, 0.15, 0.05], [0.5, 0.5]]],
-    ids=["2x2", "3x4", "2x3x2"],
+    often(
+        [[0.5, 0.3, 0.2], [0.8, 0.1, 0.06, 0.04]],
+        seldom=[[[0.9, 0.1], [0.7, 0.3]], [[0.6, 0.4], [0.8, 0.15, 0.05], [0.5, 0.5]]],
+    ),
+    ids=["3x4", "2x2", "2x3x2"],
 )
 def test_the_factor_is_right_for_tables_drawn_from_the_prior(shares):
     """Deviations are Gaussian, of a variance in proportion to the prior, given that they leave one-way sums alone."""

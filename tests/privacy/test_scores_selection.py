@@ -5,7 +5,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from helpers.seldom import examples
+from helpers.seldom import examples, often
 from helpers.tables import (
     BOTH,
     CLIQUES,
@@ -240,7 +240,7 @@ def selection_counts(adjacency, n=6000, epsilon=Fraction(1, 2), *, weighted=Fals
 
 
 @BOTH
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", often(True, seldom=[False]))
 def test_select_follows_the_exponential_mechanism(adjacency, weighted):
     wins, probabilities = selection_counts(adjacency, epsilon=Fraction(3 if weighted else 1, 2), weighted=weighted)
     assert not failed({"fit": p_chi_squared(wins, probabilities)})

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.seldom import often
 from oracles.inference import least_loss, loss_and_gap, marginal_of, noisy, random_cliques, random_domain, whitened
 
 from synthdp.constraint import Constraint
@@ -267,7 +268,7 @@ def test_a_support_that_lacks_a_heavy_region_is_refused_with_number_and_way_out(
             engine(lacking).estimate(SURVEY, measurements)
 
 
-@pytest.mark.parametrize("stddev", [1.0, 10.0, 60.0, 1000.0])
+@pytest.mark.parametrize("stddev", often(1.0, 60.0, seldom=[10.0, 1000.0]))
 def test_a_support_that_has_it_is_accepted(stddev):
     for seed in range(50):
         rng, joint, _, complete = survey(seed, lacking=0.3)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from helpers.seldom import examples
+from helpers.seldom import examples, often
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.privacy import DIGITS, Replay, Seeded, failed, gaussian_p_values, p_same_distribution, to_decimal
@@ -196,7 +196,7 @@ def test_the_sampler_passes_and_one_of_another_scale_fails(sigma_squared):
 
 
 @pytest.mark.parametrize("least", [1, 2, 5])
-@pytest.mark.parametrize("sigma", [20, 70])
+@pytest.mark.parametrize("sigma", often(20, seldom=[70]))
 def test_cells_are_right_at_small_scales_where_mistakes_show(least, sigma, monkeypatch):
     """Few standard deviations a cell: here most of the shape comes from what is kept."""
     monkeypatch.setattr(noise, "_CELL_SIGMA", least)
