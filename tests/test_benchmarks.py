@@ -47,6 +47,12 @@ def refusal(printed, capsys):
     return run
 
 
+def forked(script: str, *options: str) -> str:
+    """What a benchmark prints that forks, which a process that has run other tests' libraries must not."""
+    command = [sys.executable, f"benchmarks/{script}", *options]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
 @needs_data
 def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
     options = [
@@ -70,9 +76,9 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
         assert megabytes > 30
 
 
-def test_wide_benchmark_tells_what_recipes_find_and_err_by(printed):
+def test_wide_benchmark_tells_what_recipes_find_and_err_by():
     options = ("--columns", "20", "--rows", "20000", "--epsilons", "10", "--recipes", "mst", "independent")
-    *_, heading, mst, independent = printed("wide.py", *options).splitlines()
+    *_, heading, mst, independent = forked("wide.py", *options).splitlines()
     names = re.sub("(by|cpu|peak) ", r"\1-", heading).split()[2:]
     found, alone = (dict(zip(names, map(float, row.split()[2:]), strict=True)) for row in (mst, independent))
     assert found["by-0.8"] == found["by-0.4"] == 1.0
@@ -140,9 +146,7 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
 @pytest.mark.slow
 def test_scale_benchmark_tells_how_costs_grow(tmp_path):
     options = ["--growth", "--recipe", "independent", "--rows", "1000", "--columns", "6", "--seeds", "1"]
-    # It forks, which a process that has run other tests' libraries must not.
-    command = [sys.executable, "benchmarks/scale.py", *options, "--plot", str(tmp_path / "growth.png")]
-    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    output = forked("scale.py", *options, "--plot", str(tmp_path / "growth.png"))
     assert output.startswith("independent: 1000 rows, 6 columns, epsilon 1\n")
     blocks = [block.splitlines() for block in output.split("\n\n")[1:4]]
     assert [block[0].split()[0] for block in blocks] == ["rows", "columns", "epsilon"]
@@ -247,10 +251,10 @@ def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it measures in forks, and reads what Linux tells of memory")
-def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(printed, tmp_path):
+def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(tmp_path):
     (tmp_path / "sizes.csv").write_text("piece,what,size,cpu s,MB\ncounting,synthdp,100,0.5,7\n")
     options = ["--rows", "300", "--columns", "4", "--only", "synthdp", "clique-tree", "--results", str(tmp_path)]
-    told = printed("sizes.py", *options, "--plot", str(tmp_path / "sizes.svg"))
+    told = forked("sizes.py", *options, "--plot", str(tmp_path / "sizes.svg"))
     assert re.search(r"synthdp +100: 0.5 +300: [\d.e-]+ +exponent", told)
     assert re.search(r"clique-tree +4: ", told)
     with (tmp_path / "sizes.csv").open() as kept:
