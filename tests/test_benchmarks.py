@@ -76,6 +76,7 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
         assert megabytes > 30
 
 
+@pytest.mark.slow
 def test_wide_benchmark_tells_what_recipes_find_and_err_by():
     options = ("--columns", "20", "--rows", "20000", "--epsilons", "10", "--recipes", "mst", "independent")
     *_, heading, mst, independent = forked("wide.py", *options).splitlines()
@@ -176,6 +177,7 @@ def test_domain_benchmark_compares_kinds_with_both_public_schemas(printed):
 
 
 @needs_data
+@pytest.mark.slow
 def test_mechanisms_benchmark_runs_what_is_missing_only(tmp_path, printed):
     results = tmp_path / "mechanisms.csv"
     command = ["mechanisms.py", "--data-sets", "titanic", "--epsilons", "1", "--seeds", "1"]
@@ -251,6 +253,7 @@ def test_no_learnt_range_is_astronomic_or_collapsed(printed, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it measures in forks, and reads what Linux tells of memory")
+@pytest.mark.slow
 def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(tmp_path):
     (tmp_path / "sizes.csv").write_text("piece,what,size,cpu s,MB\ncounting,synthdp,100,0.5,7\n")
     options = ["--rows", "300", "--columns", "4", "--only", "synthdp", "clique-tree", "--results", str(tmp_path)]
