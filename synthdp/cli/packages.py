@@ -11,8 +11,6 @@ from logging import INFO
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from synthdp.cli.announcing import caution, print_text
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING, check_rows
@@ -93,7 +91,7 @@ def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> N
     given = None
     if options.given:
         with open_table(options.given, synthesis.package.root.dialect) as table:
-            given = pd.concat([*table.chunks()] or [pd.DataFrame(columns=list(table.names))], ignore_index=True)
+            given = table.whole()
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         status("sampling", 0, 1)
         _write(synthesis, None, options, given=given)

@@ -10,10 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.table.frames.containers import opened
-from synthdp.table.linking.linked_rows import FamilyRows, LinkedTableReader, broken_links
+from synthdp.table.linking.linked_rows import FamilyRows, LinkedTableReader, joined_keys, linked_rows
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
-from synthdp.table.records.unit_rows import turns_of
+from synthdp.table.records.unit_rows import UnitRows, turns_of
+from synthdp.table.records.vocabulary import NO_KEY
 
 KINDS = ("own pairs", "pairs across tables", "numbers of children", "siblings", "transitions")
 """What is compared, by the sum of absolute differences of shares, halved (TVD)."""
@@ -83,19 +84,34 @@ def evaluate_tables(
         for (kind, columns, one), (_, _, other) in pairs:
             tvd = 0.5 * float(np.abs(one / max(one.sum(), 1) - other / max(other.sum(), 1)).sum())
             rows.append({"kind": kind, "table": name, "columns": columns, "tvd": tvd})
-    return LinkedEvaluation(pd.DataFrame(rows), broken_links(described, synthetic))
+    return LinkedEvaluation(pd.DataFrame(rows), _broken_links(described, synthetic))
+
+
+def _broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
+    """By table, how many rows refer to no row of their parent, or have a key that another row has."""
+    found = {}
+    for table in package.tables:
+        frame = opened(tables[table.name], f"tables[{table.name!r}]").frame
+        own = UnitRows(max_rows=1, missing_values=table.missing_values)
+        own.add(joined_keys(frame, table.key, table.missing_values))
+        found[table.name] = int((~own.kept()).sum()) if table.key else 0
+        if table.parent is not None:
+            above = opened(tables[table.parent], f"tables[{table.parent!r}]").frame
+            key = package[table.parent].key
+            both = UnitRows(max_rows=1)
+            both.add(joined_keys(above, key, table.missing_values))
+            n_above = len(both.ids.keys)
+            both.add(joined_keys(frame, table.parent_key, table.missing_values))
+            rows = both.ids.rows.joined()[len(above) :]
+            found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
+    return found
 
 
 def _families(package: Package, tables: Mapping[str, Any]) -> dict[str, FamilyRows]:
-    families: dict[str, FamilyRows] = {}
-    for table in package.tables:
-        reader = LinkedTableReader(table, hash_key=_KEY)
-        reader.add(opened(tables[table.name], f"tables[{table.name!r}]").frame)
-        above = None if table.parent is None else families[table.parent]
-        families[table.name] = reader.above(above)
-        if above is not None:
-            above.count(families[table.name])
-    return families
+    readers = {table.name: LinkedTableReader(table, hash_key=_KEY) for table in package.tables}
+    for name, reader in readers.items():
+        reader.add(opened(tables[name], f"tables[{name!r}]").frame)
+    return linked_rows(package.tables, readers)
 
 
 def _marginals(view: View, rows: FamilyRows) -> Iterator[tuple[str, tuple[str, str], Counts]]:
@@ -119,8 +135,8 @@ def _marginals(view: View, rows: FamilyRows) -> Iterator[tuple[str, tuple[str, s
         yield "numbers of children", (one, other), counted(one, other)
     if view.table.parent is None or view.table.max_children == 1:
         return
+    firsts, seconds = _pairs_of(rows)
     for one, other in product(own, own):
-        firsts, seconds = _pairs_of(rows)
         yield "siblings", (one, other), counted(one, other, firsts, seconds)
     if view.table.order is not None:
         later = np.flatnonzero(turns_of(rows.parents) > 0)

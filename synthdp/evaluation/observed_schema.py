@@ -51,8 +51,7 @@ def whole_frame(data: object) -> pd.DataFrame:
     """All rows of a table in a file or in memory."""
     if isinstance(data, str | PathLike):
         with open_table(data) as table:
-            chunks = list(table.chunks())
-            return pd.concat(chunks, ignore_index=True) if chunks else pd.DataFrame(columns=list(table.names))
+            return table.whole()
     return opened(data, "real").frame
 
 

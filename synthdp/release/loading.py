@@ -35,7 +35,11 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
     ParameterError
         If ``path`` is no path.
     """
-    pieces = archive.read(checked_path(path, "path"), max_bytes=max_bytes)
+    return restored(archive.read(checked_path(path, "path"), max_bytes=max_bytes))
+
+
+def restored(pieces: archive.Pieces) -> Synthesis:
+    """The synthesis whose pieces they were."""
     return Synthesis(
         schema=pieces.schema,
         measurements=pieces.measurements,

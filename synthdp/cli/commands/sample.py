@@ -88,5 +88,4 @@ def _given(path: str | None, dialect: Dialect) -> pd.DataFrame | None:
     if path is None:
         return None
     with open_table(path, dialect) as table:
-        empty = pd.DataFrame(columns=pd.Index(table.names, dtype=object), dtype=object)
-        return pd.concat([*table.chunks()] or [empty], ignore_index=True)
+        return table.whole()

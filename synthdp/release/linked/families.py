@@ -143,7 +143,7 @@ class _Drawing:
         sampling, decoding = (int(word) for word in seed.generate_state(2))
         (view, model), schema = fitted, fitted[0].schema
         assert schema is not None
-        other = rows - (1 if self._table.order is not None else turn)
+        other = self._table.beside(rows, np.full(len(rows), turn))
         known = {name: codes[rows] for name, codes in self._above.items()}
         known |= {name: self.codes[source][other] for name, source in view.beside.items()}
         for number, (which, wanted) in enumerate(groups):

@@ -1,24 +1,21 @@
 """What a linked synthesis is made of, in one file: those of its views beside each other; see docs/release-file.md."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
-from synthdp.errors import DataFileError
+from synthdp.release.loading import restored
 from synthdp.release.saving import archive
 from synthdp.release.saving.members import Folder, Members, open_members, write_members
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.synthesis import Synthesis
 from synthdp.strict_json import parse_json
-from synthdp.table.frames.form import TableForm
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import views_of
 from synthdp.version import __version__
 
-_KIND, VERSION = "synthdp-linked-synthesis", 1
-FORMAT = f"{_KIND}/{VERSION}"
+FORMAT = "synthdp-linked-synthesis/1"
 """Stands in every file; another number is another format."""
 
 _MANIFEST = "linked.json"
@@ -79,22 +76,10 @@ def read(
 
 def _read(members: Members, size: int, max_bytes: int | None) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
     manifest = parse_json(members.read(_MANIFEST, most=_MAX_MANIFEST).decode(), _MANIFEST)
-    stated = re.fullmatch(rf"{_KIND}/([1-9]\d{{0,5}})", manifest["format"])
-    if stated is None:
-        raise ValueError("no format")
-    if int(stated[1]) > VERSION:
-        newer = f"its format {manifest['format']} is newer than {FORMAT}, the last one that synthdp {__version__} reads"
-        raise DataFileError(f"{newer}; update synthdp")
+    archive.version_in(manifest["format"], last=FORMAT)
     members.check_sums()
     package, parts = Package.from_dict(manifest["package"]), dict[str, Synthesis]()
     views = views_of(package)
     for number, name in enumerate(manifest["views"]):
-        pieces = archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes)
-        parts[views[name].label] = Synthesis(
-            schema=pieces.schema,
-            measurements=pieces.measurements,
-            model=pieces.model,
-            certificate=pieces.certificate,
-            form=TableForm(dtypes=pieces.dtypes),
-        )
+        parts[views[name].label] = restored(archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes))
     return package, parts, checked_certificate(manifest["certificate"])

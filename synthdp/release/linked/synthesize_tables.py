@@ -122,7 +122,7 @@ def package_of(
         if not isinstance(given, str | PathLike):
             return opened(given, f"tables[{name!r}]").frame
         with open_table(given) as table:
-            return pd.concat([*table.chunks()] or [pd.DataFrame(columns=list(table.names))], ignore_index=True)
+            return table.whole()
 
     return Package.from_dict(package, lookup), None
 

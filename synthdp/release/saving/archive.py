@@ -25,8 +25,7 @@ from synthdp.table.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
 
-_KIND, VERSION = "synthdp-synthesis", 2
-FORMAT = f"{_KIND}/{VERSION}"
+FORMAT = "synthdp-synthesis/2"
 """Stands in every file; another number is another format. Version 1 had no checksums."""
 
 _MANIFEST = "synthesis.json"
@@ -120,7 +119,7 @@ def read_schema(path: str | PathLike[str]) -> Schema:
     """
     with opened_members(path, None) as (members, size):
         manifest = _manifest(members, size, None)
-        _version(manifest["format"])
+        version_in(manifest["format"], last=FORMAT)
         return Schema.from_dict(manifest["schema"])
 
 
@@ -149,7 +148,7 @@ def _manifest(members: Members | Folder, size: int, max_bytes: int | None) -> An
 def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pieces:
     """The pieces of a synthesis among the members of a file of so many bytes, or of a folder in it."""
     manifest = _manifest(members, size, max_bytes)
-    version = _version(manifest["format"])
+    version = version_in(manifest["format"], last=FORMAT)
     arrays = {name[:-4]: from_npy(members.read(name)) for name in members.names if _ARRAY.fullmatch(name)}
     if version > 1:
         members.check_sums()
@@ -157,14 +156,15 @@ def pieces_in(members: Members | Folder, size: int, max_bytes: int | None) -> Pi
     return _restored(manifest, arrays, origin, max(_MAX_TABLES, MAX_RATIO * size) if max_bytes is None else max_bytes)
 
 
-def _version(stated: object) -> int:
-    """The version of a format; raises `DataFileError` if it is newer than this one, `ValueError` if it is none."""
-    found = re.fullmatch(rf"{_KIND}/([1-9]\d{{0,5}})", stated) if isinstance(stated, str) else None
+def version_in(stated: object, *, last: str) -> int:
+    """The version of a format; raises `DataFileError` if it is newer than the last one, `ValueError` if it is none."""
+    kind, _, newest = last.partition("/")
+    found = re.fullmatch(rf"{kind}/([1-9]\d{{0,5}})", stated) if isinstance(stated, str) else None
     if found is None:
         raise ValueError("no format")
-    if int(found[1]) > VERSION:
+    if int(found[1]) > int(newest):
         raise DataFileError(
-            f"its format {stated} is newer than {FORMAT}, the last one that synthdp {__version__} reads; update synthdp"
+            f"its format {stated} is newer than {last}, the last one that synthdp {__version__} reads; update synthdp"
         )
     return int(found[1])
 

@@ -42,6 +42,13 @@ class TableFile(ABC):
         """The same, but texts may be categories, for who reads each different value once."""
         return self.chunks()
 
+    def whole(self) -> pd.DataFrame:
+        """All rows, at once. Raises `DataFileError` if the file is damaged, or was changed meanwhile."""
+        chunks = list(self.chunks())
+        self.check_unchanged()
+        empty = pd.DataFrame(columns=pd.Index(self.names, dtype=object), dtype=object)
+        return pd.concat(chunks or [empty], ignore_index=True)
+
     @property
     @abstractmethod
     def fraction(self) -> float:

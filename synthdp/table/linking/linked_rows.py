@@ -1,6 +1,6 @@
 """Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from synthdp.domain import Domain
 from synthdp.errors import PrivacyError
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.frames.containers import opened
 from synthdp.table.headers import check_names
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
-from synthdp.table.package.package import Package
 from synthdp.table.package.view import View
 from synthdp.table.records.codec import CodedTable, Codes, encode
 from synthdp.table.records.coded_source import CodedSource
@@ -52,8 +50,8 @@ class LinkedTableReader:
         """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the table's."""
         table, schema = self._table, self._table.schema
         check_header(table, frame.columns)
-        self._keys.add(_joined(frame, table.key, table.missing_values))
-        self._parents.add(_joined(frame, table.parent_key, table.missing_values))
+        self._keys.add(joined_keys(frame, table.key, table.missing_values))
+        self._parents.add(joined_keys(frame, table.parent_key, table.missing_values))
         if schema is not None:
             self._parts.append(encode(frame[list(schema.types)], schema))
             if table.order is not None:
@@ -162,7 +160,7 @@ class FamilyRows:
         assert schema is not None
         rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
         columns = {name: codes[rows] for name, codes in self.with_above().items()}
-        other = rows - (1 if self.table.order is not None else turns[rows])
+        other = self.table.beside(rows, turns[rows])
         columns |= {name: self.codes[source][other] for name, source in view.beside.items()}
         sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
         if view.is_later:
@@ -180,6 +178,17 @@ class FamilyRows:
         raise PrivacyError("rows: they hold sensitive tables and are not copied or pickled; keep a LinkedSynthesis")
 
 
+def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:
+    """The rows of tables as they hang together, parents before children; raises as `linked_sources`."""
+    families: dict[str, FamilyRows] = {}
+    for table in tables:
+        above = None if table.parent is None else families[table.parent]
+        families[table.name] = readers[table.name].above(above)
+        if above is not None:
+            above.count(families[table.name])
+    return families
+
+
 def linked_sources(
     views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
 ) -> dict[str, WeightedSource]:
@@ -190,14 +199,7 @@ def linked_sources(
     PrivacyError
         If rows of several roots have the same key, so that nobody can tell to whom rows below them belong.
     """
-    families: dict[str, FamilyRows] = {}
-    for view in views.values():
-        if view.is_later:
-            continue
-        above = None if view.table.parent is None else families[view.table.parent]
-        families[view.name] = readers[view.name].above(above)
-        if above is not None:
-            above.count(families[view.name])
+    families = linked_rows([view.table for view in views.values() if not view.is_later], readers)
     return {label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None}
 
 
@@ -209,27 +211,7 @@ def check_header(table: LinkedTable, names: Sequence[str]) -> None:
     )
 
 
-def broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
-    """By table, how many rows refer to no row of their parent, or have a key that another row has."""
-    found = {}
-    for table in package.tables:
-        frame = opened(tables[table.name], f"tables[{table.name!r}]").frame
-        own = UnitRows(max_rows=1, missing_values=table.missing_values)
-        own.add(_joined(frame, table.key, table.missing_values))
-        found[table.name] = int((~own.kept()).sum()) if table.key else 0
-        if table.parent is not None:
-            above = opened(tables[table.parent], f"tables[{table.parent!r}]").frame
-            key = package[table.parent].key
-            both = UnitRows(max_rows=1)
-            both.add(_joined(above, key, table.missing_values))
-            n_above = len(both.ids.keys)
-            both.add(_joined(frame, table.parent_key, table.missing_values))
-            rows = both.ids.rows.joined()[len(above) :]
-            found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
-    return found
-
-
-def _joined(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
+def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
     """The keys of rows: the values of one column, or one text for those of several that no others have."""
     if len(names) == 1:
         return frame[names[0]]

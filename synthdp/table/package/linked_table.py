@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from synthdp.errors import SchemaError
 from synthdp.table.files.dialect import USUAL, Dialect
 from synthdp.table.schema.schema import Schema
@@ -114,6 +117,14 @@ class LinkedTable:
     def attributes(self) -> tuple[str, ...]:
         """Its attributes in a view, parts of dates included."""
         return () if self.schema is None else tuple(f"{self.name}.{name}" for name in self.schema.names)
+
+    def beside(self, rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Places of the rows beside some that are not the first: the row before if rows are ordered, else the first.
+
+        ``rows`` are places, those of one parent together; ``turns`` say how many rows of that come before each.
+        """
+        found: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
+        return found
 
     @property
     def count(self) -> str:

@@ -86,7 +86,7 @@ class Package:
 
         def lookup(name: str) -> pd.DataFrame:
             with open_table(folder / _path(links[name], name)) as table:
-                return pd.concat([*table.chunks()] or [pd.DataFrame(columns=list(table.names))], ignore_index=True)
+                return table.whole()
 
         return cls.from_dict({**content, "resources": [links[name] for name in links.names]}, lookup)
 
