@@ -26,6 +26,7 @@ from synthdp.table.frames.containers import opened
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import LinkedTableReader, check_header, linked_sources
 from synthdp.table.package.package import Package
+from synthdp.table.records.loading import chunks_of
 
 Tables = Mapping[str, Any]
 Opened = Mapping[str, TableFile | pd.DataFrame]
@@ -163,6 +164,6 @@ def read_sources(run: LinkedRelease, tables: Opened, report: Report = silent) ->
         report(f"reading {table.name}", len(readers), len(run.package.tables))
         readers[table.name] = LinkedTableReader(table)
         given = tables[table.name]
-        for chunk in given.coded_chunks() if isinstance(given, TableFile) else [given]:
+        for chunk in chunks_of(given) if isinstance(given, TableFile) else [given]:
             readers[table.name].add(chunk)
     return dict(linked_sources(run.all_views, readers, run.unit))

@@ -38,7 +38,7 @@ def read_coded(
     """
     with open_table(path, schema.dialect) as table:
         schema.check_header(table.names)
-        return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in _chunks(table, progress)])
+        return CodedTable.concatenate(schema.domain, [encode(chunk, schema) for chunk in chunks_of(table, progress)])
 
 
 def held_rows(
@@ -56,7 +56,7 @@ def held_rows(
     """
     reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
     schema.check_header(table.names, unit=unit)
-    for chunk in _chunks(table, progress):
+    for chunk in chunks_of(table, progress):
         reader.add(chunk)
     return reader.finish()
 
@@ -68,8 +68,11 @@ def held_frame(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = No
     return reader.finish()
 
 
-def _chunks(table: TableFile, progress: Callable[[float], object] | None) -> Iterator[pd.DataFrame]:
-    """The chunks of a table, with progress told after each was used, and at the end."""
+def chunks_of(table: TableFile, progress: Callable[[float], object] | None = None) -> Iterator[pd.DataFrame]:
+    """The chunks of a table, with progress told after each was used, and at the end.
+
+    Raises `DataFileError` if the file was changed meanwhile.
+    """
     for chunk in table.coded_chunks():
         yield chunk
         if progress is not None:

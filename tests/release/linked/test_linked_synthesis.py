@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from zipfile import ZipFile
@@ -17,6 +18,7 @@ from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaEr
 from synthdp.evaluation.linked_tables import evaluate_tables
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.linked import synthesize_tables as door
+from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.table.package.package import Package
 
@@ -54,6 +56,24 @@ def test_every_key_is_fresh_and_every_link_holds(released):
     assert sum(evaluate_tables(drawn, drawn, released.package).broken_links.values()) == 0
     assert drawn["people"].groupby("home")["number"].apply(list).map(lambda n: n == list(range(1, len(n) + 1))).all()
     assert {name: len(table) > 20 for name, table in drawn.items()} == dict.fromkeys(drawn, True)
+
+
+@pytest.mark.parametrize("name", ["homes", "visits"])
+def test_a_file_that_is_changed_while_it_is_read_is_refused_before_anything_is_paid(name, tmp_path):
+    for table, frame in random_tables(30).items():
+        frame.to_csv(tmp_path / f"{table}.csv", index=False)
+    run = LinkedRelease(package=Package.from_dict(content()), **BUDGET)
+
+    def sources():
+        with ExitStack() as stack:
+            tables = door.opened_tables(run.package, None, tmp_path, stack)
+            path = tmp_path / f"{name}.csv"
+            path.write_text("".join(path.read_text().splitlines(keepends=True)[:-5]))
+            return door.read_sources(run, tables)
+
+    with pytest.raises(DataFileError, match=rf"{name}.csv': it was changed while it was read"):
+        run.of(sources)
+    assert run.ledger.spent == 0
 
 
 def test_keys_of_the_data_are_nowhere_in_what_is_released(tmp_path):
