@@ -50,7 +50,7 @@ class LinkedTableReader:
         """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the table's."""
         table, schema = self._table, self._table.schema
         check_header(table, frame.columns)
-        self._keys.add(joined_keys(frame, table.key, table.missing_values))
+        self._keys.add(joined_keys(frame, table.row_key, table.missing_values))
         self._parents.add(joined_keys(frame, table.parent_key, table.missing_values))
         if schema is not None:
             self._parts.append(encode(frame[list(schema.types)], schema))
@@ -68,9 +68,9 @@ class LinkedTableReader:
         """
         table, n_rows = self._table, len(self._keys.ids.rows.joined())
         parents = np.zeros(n_rows, np.intp) if parent is None else parent.places_of(self._parents)
-        keys = self._keys.ids.rows.joined() if table.key else np.arange(n_rows)
+        keys = self._keys.ids.rows.joined() if table.row_key else np.arange(n_rows)
         kept = (parents >= 0) & (keys != NO_KEY)
-        if table.key:
+        if table.row_key:
             roots = parents if parent is None else parent.roots[parents]
             if parent is not None and _any_shared(keys[kept], roots[kept]):
                 _refuse_shared(table.name)
@@ -85,7 +85,7 @@ class LinkedTableReader:
         else:
             parents = np.arange(n_rows)
         columns = () if table.schema is None else CodedTable.concatenate(table.schema.domain, self._parts).columns
-        names = [self._keys.ids.keys[key] for key in keys[rows]] if table.key else []
+        names = [self._keys.ids.keys[key] for key in keys[rows]] if table.row_key else []
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
 
     def __repr__(self) -> str:

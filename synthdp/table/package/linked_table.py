@@ -79,6 +79,8 @@ class LinkedTable:
         Columns that are neither read nor written.
     key
         The columns by which other tables refer to its rows, or that are to be unique.
+    is_above
+        Whether other tables hang on it.
     parent, parent_key
         The table that it hangs on, and its columns that name a row of that, in the order of the parent's key; None and
         none of the root.
@@ -100,6 +102,7 @@ class LinkedTable:
     schema: Schema | None
     ignored: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    is_above: bool = False
     parent: str | None = None
     parent_key: tuple[str, ...] = ()
     max_children: int = 1
@@ -112,6 +115,15 @@ class LinkedTable:
     def keys(self) -> tuple[str, ...]:
         """All columns that are keys: they link tables, and nothing else of them is read."""
         return tuple(dict.fromkeys([*self.key, *self.parent_key]))
+
+    @property
+    def row_key(self) -> tuple[str, ...]:
+        """The columns by which its rows are told apart; none where neither a root nor rows below need it.
+
+        Whose a row is says its parent. So where nothing hangs on it its own key is not looked at: a key that somebody
+        else has as well can then neither replace a row nor refuse a run.
+        """
+        return self.key if self.parent is None or self.is_above else ()
 
     @property
     def attributes(self) -> tuple[str, ...]:

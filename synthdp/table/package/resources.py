@@ -100,6 +100,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         schema=columns_,
         ignored=ignored,
         key=key,
+        is_above=any(links.parent(other) == name for other in links.order),
         parent=parent,
         parent_key=parent_key,
         max_children=1 if parent is None else _max_children(own, name),

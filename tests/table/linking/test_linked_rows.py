@@ -26,6 +26,9 @@ from synthdp.table.linking.linked_rows import LinkedTableReader, linked_sources
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
 
+PETS = ("pets", "later pets")
+"""The views of a table that nothing hangs on."""
+
 
 def moved(found, one, other):
     """For each view by how much one family moves any marginal of up to three columns (L1), beside what is declared."""
@@ -167,6 +170,22 @@ def test_keys_that_repeat_among_roots_are_refused_without_naming_them():
     with pytest.raises(PrivacyError, match="repeats among rows of different roots") as refused:
         sources_of(Package.from_dict(content), tables)
     assert "secret" not in str(refused.value)
+
+
+def test_keys_of_rows_that_nothing_hangs_on_are_not_looked_at():
+    """Such a key may be anybody's: a row must neither go, nor a run be refused, for what another family has."""
+    content = description()
+    content["resources"][3]["schema"]["fields"].insert(0, {"name": "tag"})
+    content["resources"][3]["schema"]["primaryKey"] = "tag"
+    tables = tables_of([family(1, [], ["cat", "dog"]), family(2, [], ["dog", "dog"])])
+    counted = {}
+    for tags in (["a", "b", "c", "d"], ["a", "a", "a", None]):
+        tables["pets"]["tag"] = tags
+        sources = sources_of(Package.from_dict(content), tables)
+        counted[str(tags)] = [next(iter(sources[label].counts_of([("pets.kind",)]))).tolist() for label in PETS]
+    one, other = counted.values()
+    assert one == other
+    assert np.sum(one) == sum(sources[label].max_rows for label in PETS) * 2
 
 
 def test_nothing_of_the_rows_is_shown_or_copied():
