@@ -17,4 +17,5 @@ def fitted_model(
     """The model of an engine for measurements of a schema's columns, under its rules; raises as engines do."""
     engine.check_domain(schema.domain)
     progress = partial(report, "fitting")
+    progress(0, 1)  # a fit that is right from its start takes no step that tells
     return estimate_refined(engine, schema.domain, measurements, constraints=schema.constraints, progress=progress)
