@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from synthdp.release.external import from_measurements
     from synthdp.release.keeping.budget import Budget
     from synthdp.release.linked.linked_synthesis import LinkedSynthesis
-    from synthdp.release.linked.loading import load
+    from synthdp.release.linked.loading import from_journal, load
     from synthdp.release.linked.synthesize_tables import synthesize_tables
-    from synthdp.release.loading import from_journal
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
@@ -102,7 +101,7 @@ _HOMES = {
     "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",
     "evaluate_tables": "synthdp.evaluation.linked_tables",
-    "from_journal": "synthdp.release.loading",
+    "from_journal": "synthdp.release.linked.loading",
     "from_measurements": "synthdp.release.external",
     "load": "synthdp.release.linked.loading",
     "release_page": "synthdp.explain.pages.release_page",

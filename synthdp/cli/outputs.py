@@ -34,6 +34,20 @@ CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
 
 
+JOURNAL_ENDING = ".journal"
+"""The journal of ``out.csv``, or of a folder ``out``, is that with this ending, unless another is named."""
+
+
+def journal_of(options: argparse.Namespace) -> str | None:
+    """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
+    named: str | None = options.journal
+    if named is not None or options.budget is None:
+        return named
+    if options.output == STANDARD_STREAM:
+        raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
+    return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
+
+
 def check_texts(schema: OpenSchema, output: str) -> None:
     """Refuse a dialect that cannot write what a schema declares, before anything is paid for."""
     if not is_text(output):
@@ -111,13 +125,18 @@ def check_outputs(
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     check_kind(options.output, options.rows)
     outputs = [options.output] if options.output == STANDARD_STREAM else with_certificate(options.output)
-    for option, path in saved.items():
-        if path == STANDARD_STREAM:
-            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
-        outputs += [path] if path else []
+    outputs += saved_files(saved)
     check_distinct([*outputs, *kept], inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
+
+
+def saved_files(saved: Mapping[str, str | None]) -> list[str]:
+    """The files that options of these names ask for."""
+    for option, path in saved.items():
+        if path == STANDARD_STREAM:
+            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
+    return [path for path in saved.values() if path]
 
 
 def check_rows(rows: int | None, *, least: int, most: int) -> None:

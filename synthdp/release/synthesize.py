@@ -28,8 +28,6 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
-REPEATED = "nothing was asked of the records: all answers were there, and this is the release of that run again"
-
 DTYPES_ARE_PUBLIC = "dtypes of the table, which were taken to be public knowledge"
 """What a certificate says of kinds that are dtypes."""
 
@@ -189,9 +187,16 @@ def synthesize(
             found = run.of(rows(), report=report, rescue=rescue)
     container = table.container if table else PANDAS
     synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
-    repeated = f"journal {str(journal)!r}: {REPEATED}; remove it, or name another, for a new one"
-    _warn(synthesis, rescue, repeated if run.is_repeated else "")
+    _warn(synthesis, rescue, repeated_of(journal) if run.is_repeated else "")
     return synthesis
+
+
+def repeated_of(journal: object) -> str:
+    """What whoever calls is told if the run of its journal was complete before."""
+    return (
+        f"journal {str(journal)!r}: nothing was asked of the records: all answers were there, and this is the release "
+        "of that run again; remove it, or name another, for a new one"
+    )
 
 
 def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], object] | None, of_the_call: str) -> None:

@@ -14,6 +14,7 @@ from synthdp.cli.outputs import (
     check_outputs,
     check_rows,
     check_texts,
+    journal_of,
     write_sample,
 )
 from synthdp.cli.packages import is_package_file, run_package
@@ -38,9 +39,6 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
 
-JOURNAL_ENDING = ".journal"
-"""The journal of ``out.csv`` is ``out.csv.journal``, unless another is named."""
-
 
 @forgetful
 def run_command(options: argparse.Namespace) -> None:
@@ -50,7 +48,7 @@ def run_command(options: argparse.Namespace) -> None:
         return
     if options.schema is None and options.kinds is None:
         raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
-    saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
+    saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
     kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)
     inputs = [*files, options.schema or options.kinds, *([options.about] if options.about else [])]
@@ -113,16 +111,6 @@ def _save(synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace,
         paid.path = options.save
     if options.save_schema:
         write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
-
-
-def _journal(options: argparse.Namespace) -> str | None:
-    """Where answers are kept: a run that is charged to a budget must be able to go on."""
-    named: str | None = options.journal
-    if named is not None or options.budget is None:
-        return named
-    if options.output == STANDARD_STREAM:
-        raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
-    return f"{options.output}{JOURNAL_ENDING}"
 
 
 def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:

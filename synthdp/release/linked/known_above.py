@@ -43,10 +43,12 @@ class KnownAbove:
     ----------
     views
         All views by what they are called.
+    entropy
+        Seed of the families: the same draws the same ones from the same releases. By default there is none.
     """
 
-    def __init__(self, views: Mapping[str, View]) -> None:
-        self._views = views
+    def __init__(self, views: Mapping[str, View], entropy: int | None = None) -> None:
+        self._views, self._seeds = views, np.random.SeedSequence(entropy)
         self._models: dict[str, Model] = {}
         self._drawn: dict[str, DrawnRows] = {}
         self._scale = 1.0
@@ -55,7 +57,8 @@ class KnownAbove:
         """Draw on, with one view more."""
         view = self._views[label]
         self._models[label] = part.model
-        seed, checked = np.random.SeedSequence(), checked_names([v.schema for v in self._views.values() if v.schema])
+        (seed,) = self._seeds.spawn(1)
+        checked = checked_names([v.schema for v in self._views.values() if v.schema])
         if view.table.parent is None:
             total = estimate_total(part.measurements)
             n_roots = int(min(max(total, 1000.0), MAX_ROOTS))

@@ -7,9 +7,8 @@ from synthdp.inference.estimator import Estimator
 from synthdp.measurement import clear_total
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.release.stating.certificate import cautions, mechanism_facts, privacy_certificate
+from synthdp.release.stating.certificate import cautions, privacy_certificate
 from synthdp.release.synthesis import Synthesis
-from synthdp.selection.mechanism import Mechanism
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View
 from synthdp.version import __version__
@@ -24,10 +23,9 @@ def linked_certificate(
     parts: Mapping[str, Synthesis],
     *,
     ledger: PrivacyLedger,
-    mechanism: Mechanism,
     engine: Estimator,
     randomness: Randomness,
-    stated: Mapping[str, object],
+    public: Mapping[str, object],
 ) -> dict[str, Any]:
     """What the release of a package says of its guarantee, as plain JSON values.
 
@@ -37,17 +35,16 @@ def linked_certificate(
         The tables, and what was asked of each.
     parts
         What was released of each view so far.
-    ledger, mechanism, engine, randomness
+    ledger, engine, randomness
         Those of the run.
-    stated
-        Further public facts.
+    public
+        Its recipe, and further public facts.
     """
     root = package.root.name
     found = [f"{name}: {text}" for name, part in parts.items() for text in _of_part(part)]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
     workloads = [part.certificate["workload"] for part in parts.values()]
-    public: dict[str, object] = {
-        "mechanism": mechanism_facts(mechanism),
+    asked: dict[str, object] = {
         "workload": {
             "n_marginals": sum(each["n_marginals"] for each in workloads),
             "columns_at_most": max(each["columns_at_most"] for each in workloads),
@@ -60,7 +57,7 @@ def linked_certificate(
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(
-        ledger=ledger, randomness=randomness, release={**stated, **public}, findings=found, n_rows=n_roots
+        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=found, n_rows=n_roots
     )
     keys = ", ".join(map(repr, package.root.key))
     unit = (

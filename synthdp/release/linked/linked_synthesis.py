@@ -69,6 +69,11 @@ class LinkedSynthesis:
         """Whether the number of roots can be told from its noise; if not, `sample` is to be told how many to draw."""
         return self._package.root.name in self._parts and self._parts[self._package.root.name].knows_rows
 
+    @property
+    def can_sample(self) -> bool:
+        """Whether something was released of all views; if not, the run was stopped before its end."""
+        return not self._lacking
+
     def sample(
         self, n_roots: int | None = None, *, seed: int | None = None, text: bool = False, given: Any = None
     ) -> dict[str, pd.DataFrame]:
@@ -235,9 +240,13 @@ class LinkedSynthesis:
             raise ParameterError(f"columns: there is no {unknown[0]!r}; name columns as table.column")
         raise ParameterError(f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer")
 
+    @property
+    def _lacking(self) -> list[str]:
+        """Views of which nothing was released."""
+        return [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
+
     def _check_whole(self) -> None:
-        lacking = [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
-        if lacking:
+        if lacking := self._lacking:
             raise ParameterError(
                 f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal"
             )
