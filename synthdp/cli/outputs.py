@@ -15,6 +15,7 @@ from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.inference.requests import check_rows as check_rows_of
 from synthdp.inference.requests import most_rows
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
+from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, logged
@@ -168,11 +169,28 @@ def write_sample(
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
     report("writing", 1, 2)
+    _write_whole(frame, synthesis.certificate, options, synthesis.schema.dialect)
+
+
+def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, status: Report) -> None:
+    """Persons with their rows, as one table, with the certificate as `write_sample` does; ``--rows`` counts persons."""
+    report = logged(status)
+    report("sampling", 0, 2)
+    if options.rows is None and not synthesis.knows_persons:
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many persons you want with --rows")
+    frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
+    report("writing", 1, 2)
+    _write_whole(frame, synthesis.certificate, options, synthesis.dialect)
+
+
+def _write_whole(
+    frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace, dialect: Dialect
+) -> None:
     if options.output == STANDARD_STREAM:
-        write_frame(frame, STANDARD_STREAM, force=options.force, dialect=synthesis.schema.dialect)
-        sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
+        write_frame(frame, STANDARD_STREAM, force=options.force, dialect=dialect)
+        sys.stderr.write(json.dumps(certificate) + "\n")
     else:
-        write_both(frame, synthesis.certificate, options, synthesis.schema.dialect)
+        write_both(frame, certificate, options, dialect)
 
 
 def _is_long(synthesis: Synthesis, options: argparse.Namespace, *, where: Any, given: Any) -> bool:

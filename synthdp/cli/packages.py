@@ -35,7 +35,7 @@ DESCRIPTION = "datapackage.json"
 
 _NOT_FOR_PACKAGES = {
     "schema": "--schema", "kinds": "--kinds", "source": "--source", "table": "--table", "unit": "--unit",
-    "max_rows_per_unit": "--max-rows-per-unit", "workload": "--workload", "target": "--target",
+    "max_rows_per_unit": "--max-rows-per-unit", "order": "--order", "workload": "--workload", "target": "--target",
     "domain_share": "--domain-share", "save_schema": "--save-schema", "where": "--where", "offset": "--offset",
 }  # fmt: skip
 """Options that are for one table."""

@@ -70,6 +70,11 @@ class LinkedSynthesis:
         return self._package.root.name in self._parts and self._parts[self._package.root.name].knows_rows
 
     @property
+    def n_measured(self) -> int:
+        """How many marginals were measured."""
+        return sum(len(part.measurements) for part in self._parts.values())
+
+    @property
     def can_sample(self) -> bool:
         """Whether something was released of all views; if not, the run was stopped before its end."""
         return not self._lacking
@@ -216,7 +221,7 @@ class LinkedSynthesis:
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:
-        """Restore what `save` wrote; see `synthdp.release.linked.loading.load`."""
+        """Restore what `save` wrote; see `synthdp.release.histories.loading.load`."""
         package, parts, certificate = linked_archive.read(path, max_bytes=max_bytes)
         return cls(package=package, parts=parts, certificate=certificate)
 

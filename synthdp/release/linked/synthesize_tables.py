@@ -1,6 +1,5 @@
 """The door for linked tables: `synthesize_tables` turns a package of them into a `LinkedSynthesis`."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from os import PathLike
@@ -9,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from synthdp.errors import CautionWarning, ParameterError
+from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import CountSource
@@ -18,7 +17,7 @@ from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.stating.about import read_about
-from synthdp.release.synthesize import repeated_of
+from synthdp.release.synthesize import warn_of
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.sources.rows import engine_frame, header_of
@@ -107,14 +106,7 @@ def synthesize_tables(
         found = opened_tables(described, tables, folder, stack)
         with run.kept(journal, budget, budget_note):
             synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
-    repeated = [repeated_of(journal)] if run.is_repeated else []
-    try:
-        for caution in (*repeated, *synthesis.cautions):
-            warnings.warn(caution, CautionWarning, stacklevel=3)
-    except CautionWarning:  # by a filter; the budget is spent
-        if rescue is not None:
-            rescue(synthesis)
-        raise
+    warn_of(synthesis, synthesis.cautions, rescue, repeated=journal if run.is_repeated else None)
     return synthesis
 
 

@@ -1,19 +1,14 @@
-"""Restoring a release, of one table or of several, from its file, or from the journal of its run."""
+"""A release of what the journal of a run over linked tables holds, without its run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from os import PathLike
 from typing import Any
 
 from synthdp.errors import SynthdpError
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
-from synthdp.release import loading
-from synthdp.release.keeping.checks import checked_path
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.keeping.kept_events import fraction_in
-from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.linked import linked_archive
 from synthdp.release.linked.linked_certificate import linked_certificate
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.registry import engine_named
@@ -26,53 +21,12 @@ from synthdp.table.package.view import View, views_of
 from synthdp.table.schema.open_schema import OpenSchema
 
 
-def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesis | LinkedSynthesis:
-    """Restore what `Synthesis.save` or `LinkedSynthesis.save`, of this version or an earlier one, wrote.
+def linked_release_of(kept: KeptAnswers) -> LinkedSynthesis:
+    """What the answers about linked tables make; all that is in the file is held against its package.
 
-    All is as in `synthdp.release.loading.load`: it opens no private data, runs no code that is in the file, and raises
-    the same errors.
-
-    Parameters
-    ----------
-    path
-        The file.
-    max_bytes
-        Most bytes that it may unpack to, and that tables of one model may take.
-
-    Raises
-    ------
-    DataFileError
-        If the file cannot be read, is not such a file or of a newer format, or is larger than it may be.
-    ParameterError
-        If ``path`` is no path.
+    Each view of which a marginal was measured is fitted by itself when it is needed, and not told what the views before
+    it say of the rows that its own hang on. Raises `DataFileError` if there is no marginal, or it is no such journal.
     """
-    if not linked_archive.is_linked(checked_path(path, "path")):
-        return loading.load(path, max_bytes=max_bytes)
-    return LinkedSynthesis.load(path, max_bytes=max_bytes)
-
-
-def from_journal(path: str | PathLike[str]) -> Synthesis | LinkedSynthesis | LearntDomain:
-    """Make a release of the answers in a journal, without its run and without records.
-
-    All is as in `synthdp.release.loading.from_journal`, and raises the same errors.
-
-    Parameters
-    ----------
-    path
-        The journal; it stays as it is.
-
-    Returns
-    -------
-    Synthesis, LinkedSynthesis, or LearntDomain
-        Of linked tables all views of which a marginal was measured. Each is fitted by itself when it is needed, and not
-        told what the views before it say of the rows that its own hang on.
-    """
-    kept = loading.private_answers(path)
-    return _linked(kept) if kept.is_linked else loading.release_of(kept)
-
-
-def _linked(kept: KeptAnswers) -> LinkedSynthesis:
-    """What the answers about linked tables make; all that is in the file is held against its package."""
     facts = kept.header["facts"]
     try:
         package, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
