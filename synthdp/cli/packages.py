@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.cli.announcing import announce_journal, caution, print_text
+from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct, check_rows, journal_of, saved_files
 from synthdp.cli.rescue import rescuing
@@ -120,6 +121,9 @@ def _check_options(options: argparse.Namespace) -> None:
     for name, option in _NOT_FOR_PACKAGES.items():
         if getattr(options, name, None) is not None:
             raise ParameterError(f"{option} is for one table; leave it out for a package")
+    for name in DIALECT_OPTIONS:
+        if getattr(options, name, None) is not None:
+            raise ParameterError(f'--{name} is for one table; of a package each resource has its own "dialect"')
     check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")

@@ -61,6 +61,8 @@ def test_nothing_is_overwritten_unasked_and_nothing_is_left_behind(folder):
     [
         (("--budget", "b.json"), "budget 'b.json': it cannot be opened: no such file", 1),
         (("--unit", "home"), "--unit is for one table", 2),
+        (("--order", "kind"), "--order is for one table", 2),
+        (("--delimiter", ";"), "--delimiter is for one table", 2),
         (("--adjacency", "replace-one"), "add-remove", 2),
         (("--rows", "-1"), "--rows is -1", 2),
     ],
