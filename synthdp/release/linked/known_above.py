@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.inference.model import Model
 from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
 from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.linked.fitted_view import FittedView
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
 from synthdp.table.records.codec import Codes
@@ -47,14 +47,14 @@ class KnownAbove:
 
     def __init__(self, views: Mapping[str, View]) -> None:
         self._views = views
-        self._models: dict[str, Model] = {}
+        self._fitted: dict[str, FittedView] = {}
         self._drawn: dict[str, DrawnRows] = {}
         self._scale = 1.0
 
     def add(self, label: str, part: Synthesis) -> None:
         """Draw on, with one view more."""
         view = self._views[label]
-        self._models[label] = part.model
+        self._fitted[label] = FittedView(view, part)
         seed, checked = np.random.SeedSequence(), checked_names([v.schema for v in self._views.values() if v.schema])
         if view.table.parent is None:
             total = estimate_total(part.measurements)
@@ -65,7 +65,7 @@ class KnownAbove:
             )
             return
         own = [other for other in self._views.values() if other.name == view.name]
-        fitted = [(other, self._models[other.label]) for other in own if other.label in self._models]
+        fitted = [self._fitted[other.label] for other in own if other.label in self._fitted]
         if len(fitted) == len(own) or not view.is_later:
             self._drawn[view.name] = drawn_children(
                 self._views[view.name], fitted, self._drawn[view.table.parent], seed=seed, text=False, checked=checked
@@ -100,7 +100,7 @@ class KnownAbove:
         """Codes of what is above drawn rows, of one for each parent, and their weights; and of what is beside them.
 
         That is the first row of the parent, which can be drawn before later ones; but where rows are in a chain it is
-        the row before, which is not known yet.
+        the row before, which is not known yet. There the places of all rows are.
         """
         parent = self._drawn[view.table.parent or ""]
         counts = parent.codes[view.table.count].astype(np.intp)
@@ -110,10 +110,16 @@ class KnownAbove:
             rows = self._drawn[view.name]
             firsts = np.flatnonzero(rows.turns == 0)[np.searchsorted(np.flatnonzero(counts > 0), places)]
             codes |= {name: rows.codes[source][firsts] for name, source in view.beside.items()}
-        sizes = np.ones(len(places))
+        n_rows = np.ones(len(places), np.intp)
+        if view.place is not None:
+            n_rows = counts[places] - 1
+            turns = np.arange(1, n_rows.sum() + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+            codes = {name: np.repeat(values, n_rows) for name, values in codes.items()}
+            codes[view.place] = view.place_of(turns)
+        sizes = n_rows.astype(np.float64)
         for name in view.steps[: len(view.steps) - int(view.is_later)]:
             sizes *= parent.codes[name][places]
-        return codes, self._scale * view.grid / sizes
+        return codes, np.repeat(self._scale * view.grid / sizes, n_rows)
 
     def _size(self, view: View, name: str) -> int:
         assert view.schema is not None

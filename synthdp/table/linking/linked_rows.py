@@ -162,6 +162,8 @@ class FamilyRows:
         columns = {name: codes[rows] for name, codes in self.with_above().items()}
         other = self.table.beside(rows, turns[rows])
         columns |= {name: self.codes[source][other] for name, source in view.beside.items()}
+        if view.place is not None:
+            columns[view.place] = view.place_of(turns[rows]).astype(schema[view.place].dtype)
         sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
         if view.is_later:
             assert self.parent is not None
