@@ -112,6 +112,18 @@ class PseudoMarginalModel(Model):
                 return tree, [targets[clique] for clique in tree.cliques]
         return region_tree(self._regions)
 
+    def rough(self) -> Model:
+        """The region tree's tables alone: no rows are made that match the others."""
+        tree, tables = self._tree
+        return type(self)(
+            domain=self.domain,
+            tables=dict(zip(tree.cliques, tables, strict=True)),
+            messages={},
+            constraints=self._constraints,
+            total=self._total,
+            status=self._status,
+        )
+
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of one marginal: exact inside a region, an estimate beyond."""
         return self.marginals([clique])[0]

@@ -20,7 +20,7 @@ from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.inference.shrinkage import raked
-from synthdp.measurement import FloatArray
+from synthdp.measurement import FloatArray, LinearMeasurement
 from synthdp.release.linked.expected_rows import expected_rows
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
@@ -62,6 +62,11 @@ class FittedView:
         """What was fitted."""
         return self._part.model
 
+    @property
+    def measurements(self) -> Sequence[LinearMeasurement]:
+        """What it was fitted to."""
+        return self._part.measurements
+
     def drawn(self, given: Given, groups: Sequence[Group], generator: np.random.Generator) -> dict[str, CodeColumn]:
         """Codes of the view's own attributes for some rows, all of one place.
 
@@ -89,9 +94,9 @@ class FittedView:
             part = {name: codes[which] for name, codes in known.items()}
             seed = int(generator.integers(1 << 62))
             if wanted:
-                records[:-1, which] = complete_where(self.model, part, wanted, seed=seed)
+                records[:-1, which] = complete_where(self._rough, part, wanted, seed=seed)
             else:
-                records[:-1, which] = self.model.complete(part, seed=seed)
+                records[:-1, which] = self._rough.complete(part, seed=seed)
             records[-1, which] = number
         if n_rows:
             self._move(records, tuple(known), groups, generator)
@@ -153,6 +158,10 @@ class FittedView:
         return found
 
     @cached_property
+    def _rough(self) -> Model:
+        return self.model.rough()
+
+    @cached_property
     def _tables(self) -> dict[Clique, FloatArray]:
         """Expected rows by what was measured of own columns, and by their place if it is told (the last axis)."""
         model, place = self.model, self.view.place
@@ -160,7 +169,7 @@ class FittedView:
         last = (place,) if place in domain.attributes else ()
         measured = {
             tuple(name for name in domain.attributes if name in measurement.clique and name != place)
-            for measurement in self._part.measurements
+            for measurement in self.measurements
         }
         wider = [*self.view.steps, *last]
         fitting = [

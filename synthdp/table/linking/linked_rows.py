@@ -85,7 +85,8 @@ class LinkedTableReader:
         else:
             parents = np.arange(n_rows)
         columns = () if table.schema is None else CodedTable.concatenate(table.schema.domain, self._parts).columns
-        names = [self._keys.ids.keys[key] for key in keys[rows]] if table.row_key else []
+        known = self._keys.ids.keys  # a new list each time
+        names = [known[key] for key in keys[rows]] if table.row_key else []
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
 
     def __repr__(self) -> str:
