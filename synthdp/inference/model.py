@@ -100,7 +100,7 @@ class Model(ABC):
         return ()
 
     def rough(self) -> "Model":
-        """A model that completes records sooner and less exactly, for who moves them afterwards; itself if that is quick."""
+        """A model that completes records sooner and less exactly, for who moves them afterwards; itself if quick."""
         return self
 
     @abstractmethod

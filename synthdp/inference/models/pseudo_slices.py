@@ -93,7 +93,7 @@ def moved_inside(
 
 
 def some_of(records: Records, n_rows: int, generator: np.random.Generator) -> Records:
-    """Some rows of a table, no more than it has, in random order: each with the same chance, and much like all of it."""
+    """Some rows of a table, no more than it has, in random order: each by the same chance, and much like all of it."""
     alike = order_of_alike(tuple(records), np.ones(records.shape[1]))
     kept = round_counts(np.ones((1, alike.size)), np.array([n_rows]), generator=generator)[0] > 0
     return records[:, generator.permutation(alike[kept])]

@@ -12,7 +12,7 @@ from synthdp.table.package.view import View
 
 
 def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[FloatArray]:
-    """Expected numbers of rows of a view in the cells of some marginals: weights, each by what a row of its class counts.
+    """Expected numbers of rows in the cells of some marginals: weights, each by what a row of its class counts.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ and beside them as it is, they match all tables that were measured.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import final
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique, maximal_cliques
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
+from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import CodeColumn, cell_counts
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
@@ -36,6 +38,9 @@ MAX_CELLS = 2**20
 _FEWEST_MOVED = 1000
 """Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they would all take the
 levels that are likeliest."""
+
+_MOST_MOVED = 1 << 18
+"""More rows are drawn in blocks of so many, which bounds the memory that they take."""
 
 _TOLERANCE, _MAX_ROUNDS = 1e-6, 20
 _GROUP = "group of rows"
@@ -84,22 +89,35 @@ class FittedView:
         ParameterError
             If a row contradicts the rules.
         """
+        n_rows = len(next(iter(given.values())))
+        drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, np.int32) for name in self.view.own}
+        for start in range(0, n_rows, _MOST_MOVED):
+            block = slice(start, min(start + _MOST_MOVED, n_rows))
+            inside = [(places[(places >= block.start) & (places < block.stop)] - start, w) for places, w in groups]
+            some = self._some({name: codes[block] for name, codes in given.items()}, inside, generator)
+            for name, codes in some.items():
+                drawn[name][block] = codes
+        return drawn
+
+    def _some(self, given: Given, groups: Sequence[Group], generator: np.random.Generator) -> dict[str, CodeColumn]:
+        """As `drawn`, for rows that are held and moved at once, at least one."""
         domain = self.model.domain
         n_rows = len(next(iter(given.values())))
-        n_copies = -(-_FEWEST_MOVED // n_rows) if n_rows else 1
+        n_copies = -(-_FEWEST_MOVED // n_rows)
         known = {name: np.tile(given[name], n_copies) for name in domain.attributes if name in given}
         records = np.empty((len(domain) + 1, n_rows * n_copies), np.int32)
         for number, (places, wanted) in enumerate(groups):
             which = (places + n_rows * np.arange(n_copies)[:, None]).ravel()
             part = {name: codes[which] for name, codes in known.items()}
             seed = int(generator.integers(1 << 62))
-            if wanted:
-                records[:-1, which] = complete_where(self._rough, part, wanted, seed=seed)
-            else:
-                records[:-1, which] = self._rough.complete(part, seed=seed)
-            records[-1, which] = number
-        if n_rows:
-            self._move(records, tuple(known), groups, generator)
+            if which.size:
+                records[:-1, which] = (
+                    complete_where(self._rough, part, wanted, seed=seed)
+                    if wanted
+                    else self._rough.complete(part, seed=seed)
+                )
+                records[-1, which] = number
+        self._move(records, tuple(known), groups, generator)
         return {name: records[domain.index(name), :n_rows] for name in self.view.own}
 
     def _move(
@@ -150,10 +168,10 @@ class FittedView:
                     if name in implied:
                         implied[name].append(_one_way(shares, axis))
             found[clique] = shares / shares.sum()
-        means = {name: np.mean(ways, axis=0) for name, ways in implied.items() if ways}
-        for clique in found.keys():
+        means: dict[str, FloatArray] = {name: np.mean(ways, axis=0) for name, ways in implied.items() if ways}
+        for clique in found:
             if set(clique) <= means.keys():
-                ways = {(axis,): means[name] for axis, name in enumerate(clique)}
+                ways: dict[tuple[int, ...], FloatArray] = {(axis,): means[name] for axis, name in enumerate(clique)}
                 found[clique] = raked(found[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
         return found
 
@@ -177,8 +195,11 @@ class FittedView:
             for clique in maximal_cliques(sorted(measured))
             if own.intersection(clique) and domain.size({*clique, *wider}) <= MAX_CELLS
         ]
-        tables = expected_rows(self.view, model, [(*clique, *last) for clique in fitting])
-        return dict(zip(fitting, tables, strict=True))
+        found: dict[Clique, FloatArray] = {}
+        for clique in fitting:
+            with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
+                (found[clique],) = expected_rows(self.view, model, [(*clique, *last)])
+        return found
 
 
 def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> FloatArray:

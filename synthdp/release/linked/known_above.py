@@ -2,7 +2,8 @@
 
 Rows of a view hang on rows of tables above, and stand beside other rows. What these are like was released before, with
 the views of those tables, so it need not be measured again: families are drawn, and all that is counted in them is
-post-processing.
+post-processing. An engine that was not told how what is above and beside a row hang together would take it twice for
+what it says of the row.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,6 +56,7 @@ class KnownAbove:
     def add(self, label: str, part: Synthesis) -> None:
         """Take the release of a view; families are drawn from it if they are asked for."""
         self._fitted[label] = FittedView(self._views[label], part)
+        self._drawn.pop(self._views[label].name, None)
 
     def of(self, view: View, stddev: float) -> list[LinearMeasurement]:
         """Marginals of what is above and beside the rows of a view, in its units of weight.
@@ -82,26 +84,28 @@ class KnownAbove:
         return [LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c))) for c in cliques]
 
     def _rows(self, view: View) -> tuple[dict[str, Codes], NDArray[np.float64]]:
-        """Codes of what is above drawn rows, of one for each parent, and their weights; and of what is beside them.
+        """Codes of what is above and beside drawn rows, and their weights.
 
-        That is the first row of the parent, which can be drawn before later ones; but where rows are in a chain it is
-        the row before, which is not known yet. There the places of all rows are.
+        Beside is the first row of the parent, which can be drawn before later ones. Where rows are in a chain it is the
+        row before, which is known only once the view itself was released; until then only the places of rows are.
         """
         assert view.table.parent is not None
         parent = self._whole(view.table.parent)
         counts = parent.codes[view.table.count].astype(np.intp)
         places = np.flatnonzero(counts > int(view.is_later))
-        codes = {name: parent.codes[name][places] for name in view.above}
-        if view.is_later and (view.table.order is None or view.table.max_children == 2):
+        n_rows = np.ones(len(places), np.intp) if view.place is None else counts[places] - 1
+        codes = {name: np.repeat(parent.codes[name][places], n_rows) for name in view.above}
+        if view.place is not None:
+            turns = np.arange(1, n_rows.sum() + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+            codes[view.place] = view.place_of(turns)
+            if view.label in self._fitted:
+                rows = self._whole(view.name)
+                before = np.flatnonzero(rows.turns > 0) - 1
+                codes |= {name: rows.codes[source][before] for name, source in view.beside.items()}
+        elif view.is_later:
             rows = self._children(self._views[view.name], [self._fitted[view.name]])
             firsts = np.searchsorted(np.flatnonzero(counts > 0), places)
             codes |= {name: rows.codes[source][rows.turns == 0][firsts] for name, source in view.beside.items()}
-        n_rows = np.ones(len(places), np.intp)
-        if view.place is not None:
-            n_rows = counts[places] - 1
-            turns = np.arange(1, n_rows.sum() + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
-            codes = {name: np.repeat(values, n_rows) for name, values in codes.items()}
-            codes[view.place] = view.place_of(turns)
         sizes = n_rows.astype(np.float64)
         for name in view.steps[: len(view.steps) - int(view.is_later)]:
             sizes *= parent.codes[name][places]

@@ -210,7 +210,7 @@ def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
     if isinstance(column, BinnedColumn):
         yield {"check": f"`{OTHER}{name}` <= `{name}`"}
         return
-    levels = [label if isinstance(label, str) else label.item() for label in column.labels]
+    levels = [label.item() if isinstance(label, np.generic) else label for label in column.labels]
     for place, level in enumerate(levels[:-1]):
         yield {"forbid": {name: [level], OTHER + name: levels[place + 1 :]}}
 
