@@ -99,6 +99,10 @@ class Model(ABC):
         """Sets of attributes whose tables the model holds whole; none if it is not made of tables."""
         return ()
 
+    def rough(self) -> "Model":
+        """A model that completes records sooner and less exactly, for who moves them afterwards; itself if quick."""
+        return self
+
     @abstractmethod
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``.

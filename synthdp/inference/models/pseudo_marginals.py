@@ -22,7 +22,7 @@ from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
-from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_inside
+from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_inside, some_of
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.regions.region_tables import RegionTables, region_tree
 from synthdp.inference.requests import check_cliques, check_rows, seeded
@@ -39,6 +39,8 @@ _RAKING_TOLERANCE, _MAX_RAKING = 1e-7, 30
 """Consistent marginals are met to 1e-7 within few rounds; those that no table has never are."""
 _POOL_ROWS = (10_000, 200_000)
 """Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more take long to move."""
+_FEWEST_MOVED = 500
+"""Fewer rows are some of the pool's: moved by themselves they would all take the levels that are likeliest."""
 _MIN_LEARNT, _LEARNT_PER_CELL = 50_000, 20
 """Rows that many rows are modelled on: 20 for each cell of the largest table give its shares to a fifth each."""
 _MAX_MOVED = 4
@@ -109,6 +111,18 @@ class PseudoMarginalModel(Model):
                 tree = JunctionTree.from_cliques(self.domain, list(targets))
                 return tree, [targets[clique] for clique in tree.cliques]
         return region_tree(self._regions)
+
+    def rough(self) -> Model:
+        """The region tree's tables alone: no rows are made that match the others."""
+        tree, tables = self._tree
+        return type(self)(
+            domain=self.domain,
+            tables=dict(zip(tree.cliques, tables, strict=True)),
+            messages={},
+            constraints=self._constraints,
+            total=self._total,
+            status=self._status,
+        )
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of one marginal: exact inside a region, an estimate beyond."""
@@ -202,6 +216,8 @@ class PseudoMarginalModel(Model):
         """Codes that match the regions' tables, shape ``(n_attributes, n_rows)``."""
         if self._is_tree:
             return self.tree_records(n_rows, generator=generator)
+        if n_rows < _FEWEST_MOVED:
+            return some_of(self._pool, n_rows, generator)
         if n_rows <= _MAX_MOVED * self._n_learnt:
             start, moves = self.tree_records(n_rows, generator=generator), RecordMoves()
         else:

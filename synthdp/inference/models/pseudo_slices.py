@@ -89,9 +89,14 @@ def moved_inside(
     inside = np.flatnonzero(generator.random(n_drawn) < _wanted(records, wanted, domain))
     if inside.size < n_rows:
         return None
-    inside = inside[order_of_alike(tuple(records[:, inside]), np.ones(inside.size))]
-    kept = round_counts(np.ones((1, inside.size)), np.array([n_rows]), generator=generator)[0] > 0
-    return records[:, generator.permutation(inside[kept])]
+    return some_of(records[:, inside], n_rows, generator)
+
+
+def some_of(records: Records, n_rows: int, generator: np.random.Generator) -> Records:
+    """Some rows of a table, no more than it has, in random order: each by the same chance, and much like all of it."""
+    alike = order_of_alike(tuple(records), np.ones(records.shape[1]))
+    kept = round_counts(np.ones((1, alike.size)), np.array([n_rows]), generator=generator)[0] > 0
+    return records[:, generator.permutation(alike[kept])]
 
 
 def _wanted(records: Records, wanted: Mapping[str, Array], domain: Domain) -> Array:

@@ -56,6 +56,11 @@ class RefinedModel(Model):
         """The model over merged levels."""
         return self._coarse
 
+    def rough(self) -> Model:
+        """The same over a model of merged levels that is quick."""
+        coarse = self._coarse.rough()
+        return type(self)(coarse=coarse, domain=self._domain, coarsening=self._coarsening, shares=self._shares)
+
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """Those of the model over merged levels."""

@@ -10,7 +10,7 @@ dropped. Then those that gain most move one by one, with no need of chance: the 
 the wanted marginals only falls.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -71,6 +71,7 @@ class RecordMoves:
         domain: Domain,
         constraints: Sequence[Constraint],
         generator: np.random.Generator,
+        fixed: Collection[str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> tuple[int, bool]:
         """Move records in place; how many rounds it took, and whether the stopping rule was met.
@@ -87,10 +88,12 @@ class RecordMoves:
             What is possible; no record is moved to where it is not.
         generator
             Source of (seeded, not private) randomness.
+        fixed
+            Attributes that keep their values.
         progress
             Called with (rounds done, rounds at most).
         """
-        table = _Table(records, targets, domain, constraints, generator)
+        table = _Table(records, targets, domain, constraints, generator, fixed)
         history = [table.distance]
         has_settled = records.shape[1] == 0 or not table.blocks
         while not has_settled and len(history) <= self.max_sweeps:
@@ -149,6 +152,7 @@ class _Table:
         domain: Domain,
         constraints: Sequence[Constraint],
         generator: np.random.Generator,
+        fixed: Collection[str],
     ) -> None:
         self._records = records
         self._domain = domain
@@ -162,7 +166,7 @@ class _Table:
         self._surplus = np.concatenate([np.empty(0), *(table.ravel() for table in surplus)])
         self._n_cells = sum(target.size for target in targets.values())
         cliques = [*targets, *possible]
-        blocks = blocks_of(domain, possible)
+        blocks = [block for block in blocks_of(domain, possible) if not {*fixed}.intersection(block.names)]
         views = views_of(domain, blocks, cliques, n_wanted=len(targets))
         self.blocks = [(block, seen) for block, seen in zip(blocks, views, strict=True) if seen]
         self._scales = [1.0] * len(self.blocks)

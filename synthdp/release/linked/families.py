@@ -9,10 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
-from synthdp.release.linked.quotas import Quotas, Wanted
+from synthdp.release.linked.fitted_view import FittedView, Group
+from synthdp.release.linked.quotas import Quotas
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.package.view import OTHER, View
 from synthdp.table.records.codec import Codes, decode, encode
@@ -78,13 +78,9 @@ def drawn_roots(
     return DrawnRows(own, codes, _numbers(view, own, checked), places, np.zeros_like(places))
 
 
-Fitted = tuple[View, Model]
-"""A view, and the model that draws its rows."""
-
-
 def drawn_children(
     view: View,
-    fitted: Sequence[Fitted],
+    fitted: Sequence[FittedView],
     parents: DrawnRows,
     *,
     seed: np.random.SeedSequence,
@@ -101,7 +97,7 @@ def drawn_children(
     turns = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
     above = {name: parents.codes[name][place] for name in view.above}
     numbers = {name: values[place] for name, values in parents.numbers.items()}
-    settles = any(each.schema is not None and each.schema.checks is not None for each, _ in fitted)
+    settles = any(each.view.schema is not None and each.view.schema.checks is not None for each in fitted)
     drawing = _Drawing(view, above, numbers, len(place), settles=settles, text=text, checked=checked)
     quotas = Quotas(view.table, counts)
     n_turns = int(counts.max(initial=0))
@@ -137,32 +133,28 @@ class _Drawing:
         self._settles = settles
 
     def draw(
-        self, fitted: Fitted, rows: Ints, turn: int, groups: list[tuple[Ints, Wanted]], seed: np.random.SeedSequence
+        self, fitted: FittedView, rows: Ints, turn: int, groups: Sequence[Group], seed: np.random.SeedSequence
     ) -> None:
         """Draw some rows, all of one turn; ``groups`` say which of them may have which levels."""
-        sampling, decoding = (int(word) for word in seed.generate_state(2))
-        (view, model), schema = fitted, fitted[0].schema
-        assert schema is not None
-        other = self._table.beside(rows, np.full(len(rows), turn))
+        sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
+        view = fitted.view
+        turns = np.full(len(rows), turn)
+        other = self._table.beside(rows, turns)
         known = {name: codes[rows] for name, codes in self._above.items()}
         known |= {name: self.codes[source][other] for name, source in view.beside.items()}
-        for number, (which, wanted) in enumerate(groups):
-            part = {name: codes[which] for name, codes in known.items()}
-            try:
-                if wanted:
-                    drawn = complete_where(model, part, wanted, seed=sampling + number)
-                else:
-                    drawn = model.complete(part, seed=sampling + number)
-            except ParameterError as error:
-                problem = "rules leave a row nothing, given what is above and beside it"
-                raise ParameterError(
-                    f"table {view.name!r}: {problem} ({error}); relax one, or rule that out above"
-                ) from None
-            for name, codes in zip(schema.names, drawn, strict=True):
-                if name in self.codes:
-                    self.codes[name][rows[which]] = codes
+        if view.place is not None:
+            known[view.place] = view.place_of(turns)
+        try:
+            drawn = fitted.drawn(known, groups, sampling)
+        except ParameterError as error:
+            problem = "rules leave a row nothing, given what is above and beside it"
+            raise ParameterError(
+                f"table {view.name!r}: {problem} ({error}); relax one, or rule that out above"
+            ) from None
+        for name, codes in drawn.items():
+            self.codes[name][rows] = codes
         if self._settles:
-            self._settle(view, rows, other, known, np.random.default_rng(decoding))
+            self._settle(view, rows, other, known, decoding)
 
     def _settle(
         self, view: View, rows: Ints, other: Ints, known: Mapping[str, Codes], rng: np.random.Generator

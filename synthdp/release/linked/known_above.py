@@ -2,10 +2,11 @@
 
 Rows of a view hang on rows of tables above, and stand beside other rows. What these are like was released before, with
 the views of those tables, so it need not be measured again: families are drawn, and all that is counted in them is
-post-processing.
+post-processing. An engine that was not told how what is above and beside a row hang together would take it twice for
+what it says of the row.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import sqrt
 from typing import final
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.inference.model import Model
 from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
 from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.linked.fitted_view import FittedView
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
 from synthdp.table.records.codec import Codes
@@ -31,7 +32,7 @@ MAX_CELLS = 2**12
 MIN_DEPENDENCE = 0.02
 """Pairs nearer to independence, in TVD, are not told: the one-way tables say as much."""
 
-MAX_ROOTS = 200_000
+MAX_ROOTS = 50_000
 """Roots that are drawn: of more, no table that is told would be more exact than its noise."""
 
 
@@ -49,30 +50,15 @@ class KnownAbove:
 
     def __init__(self, views: Mapping[str, View], entropy: int | None = None) -> None:
         self._views, self._seeds = views, np.random.SeedSequence(entropy)
-        self._models: dict[str, Model] = {}
+        self._fitted: dict[str, FittedView] = {}
         self._drawn: dict[str, DrawnRows] = {}
+        self._checked = checked_names([view.schema for view in views.values() if view.schema])
         self._scale = 1.0
 
     def add(self, label: str, part: Synthesis) -> None:
-        """Draw on, with one view more."""
-        view = self._views[label]
-        self._models[label] = part.model
-        (seed,) = self._seeds.spawn(1)
-        checked = checked_names([v.schema for v in self._views.values() if v.schema])
-        if view.table.parent is None:
-            total = estimate_total(part.measurements)
-            n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
-            self._scale = total / n_roots
-            self._drawn[view.name] = drawn_roots(
-                view, part.model, n_roots, seed=seed, text=False, given=None, checked=checked
-            )
-            return
-        own = [other for other in self._views.values() if other.name == view.name]
-        fitted = [(other, self._models[other.label]) for other in own if other.label in self._models]
-        if len(fitted) == len(own) or not view.is_later:
-            self._drawn[view.name] = drawn_children(
-                self._views[view.name], fitted, self._drawn[view.table.parent], seed=seed, text=False, checked=checked
-            )
+        """Take the release of a view; families are drawn from it if they are asked for."""
+        self._fitted[label] = FittedView(self._views[label], part)
+        self._drawn.pop(self._views[label].name, None)
 
     def of(self, view: View, stddev: float) -> list[LinearMeasurement]:
         """Marginals of what is above and beside the rows of a view, in its units of weight.
@@ -100,23 +86,52 @@ class KnownAbove:
         return [LinearMeasurement(c, found[c], sqrt(stddev**2 + unit * total / domain.size(c))) for c in cliques]
 
     def _rows(self, view: View) -> tuple[dict[str, Codes], NDArray[np.float64]]:
-        """Codes of what is above drawn rows, of one for each parent, and their weights; and of what is beside them.
+        """Codes of what is above and beside drawn rows, and their weights.
 
-        That is the first row of the parent, which can be drawn before later ones; but where rows are in a chain it is
-        the row before, which is not known yet.
+        Beside is the first row of the parent, which can be drawn before later ones. Where rows are in a chain it is the
+        row before, which is known only once the view itself was released; until then only the places of rows are.
         """
-        parent = self._drawn[view.table.parent or ""]
+        assert view.table.parent is not None
+        parent = self._whole(view.table.parent)
         counts = parent.codes[view.table.count].astype(np.intp)
         places = np.flatnonzero(counts > int(view.is_later))
-        codes = {name: parent.codes[name][places] for name in view.above}
-        if view.is_later and (view.table.order is None or view.table.max_children == 2):
-            rows = self._drawn[view.name]
-            firsts = np.flatnonzero(rows.turns == 0)[np.searchsorted(np.flatnonzero(counts > 0), places)]
-            codes |= {name: rows.codes[source][firsts] for name, source in view.beside.items()}
-        sizes = np.ones(len(places))
+        n_rows = np.ones(len(places), np.intp) if view.place is None else counts[places] - 1
+        codes = {name: np.repeat(parent.codes[name][places], n_rows) for name in view.above}
+        if view.place is not None:
+            turns = np.arange(1, n_rows.sum() + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+            codes[view.place] = view.place_of(turns)
+            if view.label in self._fitted:
+                rows = self._whole(view.name)
+                before = np.flatnonzero(rows.turns > 0) - 1
+                codes |= {name: rows.codes[source][before] for name, source in view.beside.items()}
+        elif view.is_later:
+            rows = self._children(self._views[view.name], [self._fitted[view.name]])
+            firsts = np.searchsorted(np.flatnonzero(counts > 0), places)
+            codes |= {name: rows.codes[source][rows.turns == 0][firsts] for name, source in view.beside.items()}
+        sizes = n_rows.astype(np.float64)
         for name in view.steps[: len(view.steps) - int(view.is_later)]:
             sizes *= parent.codes[name][places]
-        return codes, self._scale * view.grid / sizes
+        return codes, np.repeat(self._scale * view.grid / sizes, n_rows)
+
+    def _whole(self, name: str) -> DrawnRows:
+        """All rows of a table, all of whose views were released."""
+        if name not in self._drawn:
+            view = self._views[name]
+            own = [self._fitted[label] for label, other in self._views.items() if other.name == name]
+            self._drawn[name] = self._roots(own[0]) if view.table.parent is None else self._children(view, own)
+        return self._drawn[name]
+
+    def _roots(self, fitted: FittedView) -> DrawnRows:
+        total = estimate_total(fitted.measurements)
+        n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
+        self._scale = total / n_roots
+        (seed,) = self._seeds.spawn(1)
+        return drawn_roots(fitted.view, fitted.model, n_roots, seed=seed, text=False, given=None, checked=self._checked)
+
+    def _children(self, view: View, fitted: Sequence[FittedView]) -> DrawnRows:
+        assert view.table.parent is not None
+        parents, (seed,) = self._whole(view.table.parent), self._seeds.spawn(1)
+        return drawn_children(view, fitted, parents, seed=seed, text=False, checked=self._checked)
 
     def _size(self, view: View, name: str) -> int:
         assert view.schema is not None

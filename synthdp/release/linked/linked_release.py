@@ -175,6 +175,11 @@ class LinkedRelease:
             kept=self._kept.part(),
         )
 
+    def _stddev(self, label: str) -> float:
+        """The noise of a marginal of a view that all of its budget is spent on."""
+        ledger = self._parts[label]
+        return sqrt(ledger.unit.sigma_squared(ledger.budget))
+
     @forgetful
     def of(
         self,
@@ -204,16 +209,18 @@ class LinkedRelease:
 
         try:
             for label, view in self._views.items():
-                ledger = self._parts[label]
                 self._kept.note({"view": label})
-                known = above.of(view, sqrt(ledger.unit.sigma_squared(ledger.budget)))
-                parts[label] = self._release(label, known).of(
+                parts[label] = self._release(label, above.of(view, self._stddev(label))).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
                     rescue=saving(label),
                     witness=witnesses.get(label),
                 )
                 above.add(label, parts[label])
+                if view.place is not None:  # of a chain, what is beside is known only now
+                    informed = Informed(self._engine, above.of(view, self._stddev(label)))
+                    parts[label] = parts[label].refit(informed, report=_named(report, label))
+                    above.add(label, parts[label])
             self._kept.end()
         except BaseException:
             if rescue is not None and parts:

@@ -1,7 +1,6 @@
 """A fitted release of linked tables: what `synthesize_tables` returns and `load` restores."""
 
 from collections.abc import Mapping, Sequence
-from math import prod
 from os import PathLike
 from typing import Any, Self, final
 
@@ -12,7 +11,9 @@ from synthdp.errors import ParameterError
 from synthdp.inference.requests import check_seed
 from synthdp.measurement import FloatArray
 from synthdp.release.linked import linked_archive
+from synthdp.release.linked.expected_rows import expected_rows
 from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.linked.fitted_view import FittedView
 from synthdp.release.linked.fresh_keys import fresh_keys
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
@@ -43,6 +44,7 @@ class LinkedSynthesis:
     def __init__(self, *, package: Package, parts: Mapping[str, Synthesis], certificate: Mapping[str, Any]) -> None:
         self._package, self._parts, self._certificate = package, dict(parts), dict(certificate)
         self._views = views_of(package)
+        self._fitted = {label: FittedView(self._views[label], part) for label, part in self._parts.items()}
 
     @property
     def package(self) -> Package:
@@ -152,7 +154,7 @@ class LinkedSynthesis:
                     view, self._parts[name].model, n_roots, seed=own_seed, text=text, given=named, checked=checked
                 )
             else:
-                fitted = [(self._views[label], self._parts[label].model) for label in self._of_table(name)]
+                fitted = [self._fitted[label] for label in self._of_table(name)]
                 found = drawn_children(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
             above = {} if table.parent is None else keys[table.parent]
             given_keys = rows if table.parent is None else None
@@ -191,23 +193,10 @@ class LinkedSynthesis:
         return pd.Series(counts.ravel(), index=cell_labels(schema, names), name="count")
 
     def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
-        """Expected numbers of rows of a view by some columns: weights, each by what a row of its class counts."""
+        """Expected numbers of rows of a view by some columns."""
         if view.label not in self._parts:
             raise ParameterError(f"columns: the run was stopped before it came to {view.label!r}; ask for others")
-        path = view.steps
-        wanted = [*names, *(name for name in path if name not in names)]
-        counts = self._parts[view.label].model.marginal(wanted).values
-        by_size = dict(zip(view.sizes, view.weights, strict=True))
-        less = [int(view.is_later and name == view.table.count) for name in path]
-        units = np.zeros([counts.shape[wanted.index(name)] for name in path])
-        for cell in np.ndindex(units.shape):
-            size = prod(max(n - one, 0) for n, one in zip(cell, less, strict=True))
-            units[cell] = 1 / by_size[size] if size else 0.0
-        axes = [wanted.index(name) for name in path]
-        order = np.argsort(axes)
-        shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
-        rows: FloatArray = counts * units.transpose(order).reshape(shape)
-        return np.asarray(rows.sum(axis=tuple(range(len(names), len(wanted)))))
+        return expected_rows(view, self._parts[view.label].model, [tuple(names)])[0]
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.

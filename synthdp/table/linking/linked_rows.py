@@ -85,7 +85,8 @@ class LinkedTableReader:
         else:
             parents = np.arange(n_rows)
         columns = () if table.schema is None else CodedTable.concatenate(table.schema.domain, self._parts).columns
-        names = [self._keys.ids.keys[key] for key in keys[rows]] if table.row_key else []
+        known = self._keys.ids.keys  # a new list each time
+        names = [known[key] for key in keys[rows]] if table.row_key else []
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
 
     def __repr__(self) -> str:
@@ -162,6 +163,8 @@ class FamilyRows:
         columns = {name: codes[rows] for name, codes in self.with_above().items()}
         other = self.table.beside(rows, turns[rows])
         columns |= {name: self.codes[source][other] for name, source in view.beside.items()}
+        if view.place is not None:
+            columns[view.place] = view.place_of(turns[rows]).astype(schema[view.place].dtype)
         sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
         if view.is_later:
             assert self.parent is not None

@@ -5,7 +5,7 @@ A view has these columns:
 
 - *above*: of each table above, the root first, its columns and its numbers of children;
 - *beside*, in a view of later rows: the table's own columns of another row of the same parent: of the row before, if
-  rows are ordered, else of the parent's first one;
+  rows are ordered, else of the parent's first one; and of ordered rows, which place they have;
 - *own*: the table's own columns, and the number of its children in each table that hangs on it.
 
 So a row is drawn by completing what is above and beside with its own columns.
@@ -17,6 +17,9 @@ from functools import cached_property
 from itertools import product
 from math import lcm, prod
 from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.errors import SchemaError
 from synthdp.table.columns.binned import BinnedColumn
@@ -30,6 +33,9 @@ from synthdp.table.schema.schema import Schema
 MAX_GRID = 2**14
 """Units of weight of a family, where the least common multiple of all numbers of children is larger: a row counts a
 whole number of them, and with so many what is lost by rounding down is below the noise."""
+
+MAX_PLACES = 8
+"""Places of ordered rows that are told apart, the last one together with all after it: chains have settled by then."""
 
 LATER = "later "
 """Before the name of a table: the view of all rows of a parent but the first."""
@@ -86,6 +92,21 @@ class View:
         return {OTHER + f"{self.name}.{column.name}": f"{self.name}.{column.name}" for column in sources}
 
     @cached_property
+    def place(self) -> str | None:
+        """In a view of ordered later rows the attribute that says how many rows come before, if it can be several."""
+        has_places = self.is_later and self.table.order is not None and self._n_places > 1
+        return f"place among {self.name}" if has_places else None
+
+    def place_of(self, turns: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Codes of `place` of rows before which so many come, at least one."""
+        found: NDArray[np.intp] = np.minimum(turns, self._n_places).astype(np.intp) - 1
+        return found
+
+    @property
+    def _n_places(self) -> int:
+        return min(self.table.max_children - 1, MAX_PLACES)
+
+    @cached_property
     def above(self) -> tuple[str, ...]:
         """Attributes of the tables above."""
         views = (View(self.package, table) for table in self.package.above(self.name))
@@ -107,6 +128,8 @@ class View:
         beside = [self._beside(field) for field in fields if OTHER + field["name"] in self.beside]
         own = [field for field in fields if field["name"] in self.own]
         rest = [field for field in fields if field["name"] not in self.own]
+        if self.place is not None:
+            rest.append(_number(self.place, 1, self._n_places))
         rules = {"constraints": list(self._rules())}
         try:
             return Schema.from_dict({"fields": [*rest, *beside, *own], "missingValues": [""], "synthdp": rules})
@@ -146,12 +169,7 @@ class View:
                     "missingValues": list(column.missing_values or DEFAULT_MISSING_VALUES),
                 }
         for child in self.package.children(table.name):
-            yield {
-                "name": child.count,
-                "type": "integer",
-                "constraints": {"minimum": 0, "maximum": child.max_children, "required": True},
-                "synthdp": {"bins": child.max_children + 1},
-            }
+            yield _number(child.count, 0, child.max_children)
 
     def _beside(self, field: Mapping[str, Any]) -> dict[str, Any]:
         """A field of the row beside: the same, but it can be missing, and a date has no parts."""
@@ -184,12 +202,18 @@ class View:
         return self.table.schema[self.table.order]
 
 
+def _number(name: str, least: int, most: int) -> dict[str, Any]:
+    """A field of whole numbers, each a level."""
+    bounds = {"minimum": least, "maximum": most, "required": True}
+    return {"name": name, "type": "integer", "constraints": bounds, "synthdp": {"bins": most - least + 1}}
+
+
 def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
     """Rules by which no row comes before the one that it stands behind."""
     if isinstance(column, BinnedColumn):
         yield {"check": f"`{OTHER}{name}` <= `{name}`"}
         return
-    levels = [label if isinstance(label, str) else label.item() for label in column.labels]
+    levels = [label.item() if isinstance(label, np.generic) else label for label in column.labels]
     for place, level in enumerate(levels[:-1]):
         yield {"forbid": {name: [level], OTHER + name: levels[place + 1 :]}}
 

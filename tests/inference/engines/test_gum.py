@@ -134,6 +134,17 @@ def test_rows_move_across_a_functional_dependency():
         assert np.abs(counts(domain, records, clique) / 5000 - target).sum() < 0.01
 
 
+def test_fixed_attributes_keep_their_values():
+    domain = Domain(("a", "b"), (2, 2))
+    rng = np.random.default_rng(6)
+    records = rng.integers(2, size=(2, 1000)).astype(np.int32)
+    before = records.copy()
+    targets = {("a", "b"): np.diag([0.5, 0.5])}
+    RecordMoves().move(records, targets, domain=domain, constraints=[], generator=rng, fixed=("a",))
+    assert np.array_equal(records[0], before[0])
+    assert (records[0] == records[1]).mean() > 0.9 > (before[0] == before[1]).mean()
+
+
 def test_contradicting_constraints_are_refused(engine, joint):
     never = [Constraint(("a",), np.array([True, False, False])), Constraint(("a",), np.array([False, True, True]))]
     with pytest.raises(ParameterError, match="constraints"):

@@ -225,3 +225,13 @@ def test_too_large_and_senseless_requests_are_refused(engine, joint):
         engine().estimate(DOMAIN, [])
     with pytest.raises(ParameterError, match="n_records is 0"):
         RecordUpdateEstimator(n_records=0).estimate(DOMAIN, measured(joint, [("a",)]))
+
+
+def test_single_rows_are_not_always_the_likeliest():
+    """Moved by itself towards shares, one row would take the likeliest levels every time."""
+    domain = Domain(tuple("abc"), (2, 2, 2))
+    pair = 1000 * np.array([[0.54, 0.16], [0.16, 0.14]])
+    measurements = [LinearMeasurement(clique, pair, 1.0) for clique in combinations("abc", 2)]
+    model = LocalConsistencyEstimator().estimate(domain, measurements)
+    drawn = np.array([np.ravel(model.sample(1, seed=seed)) for seed in range(200)])
+    assert np.abs(drawn.mean(axis=0) - 0.3).max() < 0.2  # 6.2 standard errors

@@ -119,14 +119,21 @@ def _refined(engine):
     return model
 
 
+def _rough(make):
+    return lambda joint, constraints: make(joint, constraints).rough()
+
+
+CYCLE = _pseudo([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c")])
 KINDS = {
     "markov-random-field": _random_field,
     "pseudo-marginals, tree": _pseudo([("a", "b"), ("b", "c"), ("c", "d")]),
-    "pseudo-marginals, cycle": _pseudo([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c")]),
+    "pseudo-marginals, cycle": CYCLE,
+    "rough pseudo-marginals": _rough(CYCLE),
     "weighted-rows": _rows,
     "mixture of rows": _mixture,
     "generative network": _network,
     "refined pseudo-marginals": _refined(LocalConsistencyEstimator(shrinkage=False)),
+    "rough refined": _rough(_refined(LocalConsistencyEstimator(shrinkage=False))),
     "refined rows": _refined(RecordUpdateEstimator(n_records=300)),
 }
 
@@ -304,3 +311,9 @@ def test_cells_whose_belief_underflowed_are_completed():
     drawn = model.complete({"a": np.ones(10_000, int)}, seed=0)
     share = 1.0 / (1.0 + np.e)
     assert abs(drawn[1].mean() - share) < 7 * np.sqrt(share * (1 - share) / 10_000)
+
+
+def test_rough_models_make_no_rows_that_match_all_tables():
+    rough = CYCLE(sparse_joint(3, constrained=False), ()).rough()
+    assert_completed(rough, {"a": np.array([0, 1, 2])})
+    assert "_pool" not in vars(rough)

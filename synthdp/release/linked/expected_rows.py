@@ -1,0 +1,51 @@
+"""From weights to rows: expected numbers of rows of a view, whose model counts weights."""
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from synthdp.cliques import Clique
+from synthdp.inference.model import Model
+from synthdp.measurement import FloatArray
+from synthdp.table.package.view import View
+
+
+def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[FloatArray]:
+    """Expected numbers of rows in the cells of some marginals: weights, each by what a row of its class counts.
+
+    Parameters
+    ----------
+    view
+        The view.
+    model
+        What was fitted to its weights.
+    cliques
+        Attributes of the view, the axes of each marginal in their order.
+
+    Raises
+    ------
+    ModelTooLargeError
+        As `Model.marginals`, of these attributes and the numbers of children on the way up.
+    """
+    wanted = [(*clique, *(name for name in view.steps if name not in clique)) for clique in cliques]
+    marginals = model.marginals(wanted)[::-1]
+    found = []
+    for clique, names in zip(cliques, wanted, strict=True):
+        counts = marginals.pop().values  # popped, so that memory holds each once
+        axes = [names.index(name) for name in view.steps]
+        shape = [size if axis in axes else 1 for axis, size in enumerate(counts.shape)]
+        rows: FloatArray = counts * _rows_a_unit(view, model).transpose(np.argsort(axes)).reshape(shape)
+        found.append(np.asarray(rows.sum(axis=tuple(range(len(clique), len(names))))))
+    return found
+
+
+def _rows_a_unit(view: View, model: Model) -> FloatArray:
+    """How many rows a unit of weight is, by the numbers of children on the way up."""
+    by_size = dict(zip(view.sizes, view.weights, strict=True))
+    less = [int(view.is_later and name == view.table.count) for name in view.steps]
+    units = np.zeros([model.domain[name] for name in view.steps])
+    for cell in np.ndindex(units.shape):
+        size = prod(max(n - one, 0) for n, one in zip(cell, less, strict=True))
+        units[cell] = 1 / by_size[size] if size else 0.0
+    return units
