@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
-from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
-from synthdp.release.linked.fitted_view import FittedView
+from synthdp.release.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.families.fitted_view import FittedView
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
 from synthdp.table.records.codec import Codes

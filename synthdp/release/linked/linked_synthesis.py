@@ -10,11 +10,11 @@ import pandas as pd
 from synthdp.errors import ParameterError
 from synthdp.inference.requests import check_seed
 from synthdp.measurement import FloatArray
+from synthdp.release.families.expected_rows import expected_rows
+from synthdp.release.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.families.fitted_view import FittedView
+from synthdp.release.families.fresh_keys import fresh_keys
 from synthdp.release.linked import linked_archive
-from synthdp.release.linked.expected_rows import expected_rows
-from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
-from synthdp.release.linked.fitted_view import FittedView
-from synthdp.release.linked.fresh_keys import fresh_keys
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.uncertainty.intervals import cell_labels
