@@ -30,7 +30,8 @@ ROOMS = {
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
     "release": (
-        ("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",), ("families",), ("linked",), ("histories",),
+        ("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",), ("families",), ("linked",),
+        ("histories",),
     ),
     "evaluation": (("metrics",), ("learning", "pages"), ("",)),
     "explain": (("",), ("planning", "pages")),
