@@ -2,6 +2,7 @@
 
     python benchmarks/kills.py                          # 200 kills, then 8 processes for 1,000 charges
     python benchmarks/kills.py --kills 20 --charges 100
+    python benchmarks/kills.py --kills 100 --linked     # runs with --order, which are over linked tables
 
 A run is a whole ``synthdp run`` with a journal and a budget, in a forked process that tells through a pipe what it
 believes to be on the disk. It is killed (SIGKILL) at a random moment and started again until it ends. After every kill
@@ -33,6 +34,13 @@ LEVELS = '{"fields": [%s]}' % ", ".join(  # noqa: UP031 (braces)
 COMMAND = ["run", "in.csv", "-s", "schema.json", "-o", "out.csv"]
 COMMAND += ["--epsilon", "1", "--delta", "1e-6", "--force", "--mechanism"]
 ROWS = "u,v,w,x,y,z\n" + "a,b,c,d,a,b\nb,b,c,a,a,d\nd,c,b,a,a,a\n" * 300
+LINKED = ["--unit", "p", "--max-rows-per-unit", "3", "--order", "u", "--accounting", "zcdp"]
+
+
+def of_persons(rows: str) -> str:
+    """The same rows, of persons who have two or three each."""
+    header, *lines = rows.splitlines()
+    return "\n".join([f"p,{header}", *(f"{number * 2 // 5},{line}" for number, line in enumerate(lines))]) + "\n"
 
 
 def main() -> None:
@@ -41,13 +49,15 @@ def main() -> None:
     parser.add_argument("--charges", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--mechanism", default="aim")
+    parser.add_argument("--linked", action="store_true", help="kill runs over linked tables")
     options = parser.parse_args()
+    more = [options.mechanism, *(LINKED if options.linked else [])]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        Path("in.csv").write_text(ROWS)
+        Path("in.csv").write_text(of_persons(ROWS) if options.linked else ROWS)
         Path("schema.json").write_text(LEVELS)
-        run([*COMMAND, options.mechanism])  # so that processes find all modules loaded
-        found = killed_runs(options.kills, options.mechanism)
+        run([*COMMAND, *more])  # so that processes find all modules loaded
+        found = killed_runs(options.kills, more, unit="p" if options.linked else None)
         found.update(race(options.charges, options.processes))  # which keeps zeros, unlike a sum
     for name, count in sorted(found.items()):
         print(f"{count:6d} {name}")
@@ -78,16 +88,16 @@ def told(reading: int) -> list[str]:
         return stream.read().split()
 
 
-def killed_runs(n_kills: int, mechanism: str) -> Counter[str]:
+def killed_runs(n_kills: int, more: list[str], unit: str | None) -> Counter[str]:
     """Runs that are killed and started again until so many kills have come."""
     found: Counter[str] = Counter(dict.fromkeys(("double charges", "lost", "damaged"), 0))
     seconds, number = 1.0, 0
     while found["kills"] < n_kills:
         number += 1
-        Budget.create("b", epsilon=1.0, delta=1e-6, population="nobody")
+        Budget.create("b", epsilon=1.0, delta=1e-6, population="nobody", unit=unit)
         while True:
             began = time.monotonic()
-            process, reading = forked(lambda pipe: one_run(pipe, mechanism))
+            process, reading = forked(lambda pipe: one_run(pipe, more))
             if found["kills"] < n_kills and number > 1:
                 time.sleep(random.uniform(0, 1.05 * seconds))
                 os.kill(process, signal.SIGKILL)
@@ -106,7 +116,7 @@ def killed_runs(n_kills: int, mechanism: str) -> Counter[str]:
     return found
 
 
-def one_run(pipe: int, mechanism: str) -> None:
+def one_run(pipe: int, more: list[str]) -> None:
     """A run that tells each hash after what it stands for was said to be on the disk."""
     keep, charge = Journal.keep, Budget.charge
 
@@ -119,7 +129,7 @@ def one_run(pipe: int, mechanism: str) -> None:
         os.write(pipe, b"charged\n")
 
     Journal.keep, Budget.charge = told_keep, told_charge
-    raise SystemExit(run([*COMMAND, mechanism, "--budget", "b"]))
+    raise SystemExit(run([*COMMAND, *more, "--budget", "b"]))
 
 
 def checked(says: list[str]) -> Counter[str]:

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
     from synthdp.release.external import from_measurements
+    from synthdp.release.histories.history_synthesis import HistorySynthesis
+    from synthdp.release.histories.loading import from_journal, load
+    from synthdp.release.histories.synthesize_histories import synthesize_histories
     from synthdp.release.keeping.budget import Budget
     from synthdp.release.linked.linked_synthesis import LinkedSynthesis
-    from synthdp.release.linked.loading import load
     from synthdp.release.linked.synthesize_tables import synthesize_tables
-    from synthdp.release.loading import from_journal
     from synthdp.release.stating.dp_events import dp_events
     from synthdp.release.synthesis import Synthesis
     from synthdp.release.synthesize import synthesize
@@ -56,6 +57,7 @@ __all__ = [
     "Evaluation",
     "Factor",
     "FitWarning",
+    "HistorySynthesis",
     "LinearMeasurement",
     "LinkedEvaluation",
     "LinkedSynthesis",
@@ -80,6 +82,7 @@ __all__ = [
     "load",
     "release_page",
     "synthesize",
+    "synthesize_histories",
     "synthesize_tables",
 ]
 
@@ -90,6 +93,7 @@ _HOMES = {
     "Domain": "synthdp.domain",
     "Evaluation": "synthdp.evaluation.evaluation",
     "Factor": "synthdp.factor",
+    "HistorySynthesis": "synthdp.release.histories.history_synthesis",
     "LinearMeasurement": "synthdp.measurement",
     "LinkedEvaluation": "synthdp.evaluation.linked_tables",
     "LinkedSynthesis": "synthdp.release.linked.linked_synthesis",
@@ -102,11 +106,12 @@ _HOMES = {
     "dp_events": "synthdp.release.stating.dp_events",
     "evaluate": "synthdp.evaluation.evaluate",
     "evaluate_tables": "synthdp.evaluation.linked_tables",
-    "from_journal": "synthdp.release.loading",
+    "from_journal": "synthdp.release.histories.loading",
     "from_measurements": "synthdp.release.external",
-    "load": "synthdp.release.linked.loading",
+    "load": "synthdp.release.histories.loading",
     "release_page": "synthdp.explain.pages.release_page",
     "synthesize": "synthdp.release.synthesize",
+    "synthesize_histories": "synthdp.release.histories.synthesize_histories",
     "synthesize_tables": "synthdp.release.linked.synthesize_tables",
 }
 

@@ -110,7 +110,10 @@ def _rules(names, _folder):
 def _persons(names, folder):
     certificate = json.loads((folder / "synthetic.csv.privacy.json").read_text(encoding="utf-8"))
     assert certificate["max_rows_per_unit"] == names["synthesis"].certificate["max_rows_per_unit"] == 3
-    assert (folder / "synthetic.csv").read_text(encoding="utf-8").startswith("ward,days\n")
+    assert (folder / "synthetic.csv").read_text(encoding="utf-8").startswith("came,ward,days\n")
+    assert (folder / "histories.csv").read_text(encoding="utf-8").startswith("patient,came,ward,days\n1,")
+    assert (folder / "more.csv").read_text(encoding="utf-8").splitlines()[-1].startswith("100,")
+    assert names["histories"].sample(3, seed=0)["patient"].nunique() == 3
 
 
 def _kinds(_names, folder):

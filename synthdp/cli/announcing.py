@@ -4,11 +4,11 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from synthdp.cli.outputs import with_certificate
 from synthdp.errors import DataFileError
-from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason
 
@@ -27,9 +27,8 @@ def print_text(text: str) -> None:
         raise DataFileError(f"standard output: it cannot be written: {reason(error)}; write it elsewhere") from None
 
 
-def announce(synthesis: Synthesis, options: argparse.Namespace) -> None:
+def announce(certificate: Mapping[str, Any], options: argparse.Namespace) -> None:
     """Say what was written, as JSON if asked for; of a table on stdout the certificate on stderr tells."""
-    certificate = synthesis.certificate
     files = [] if options.output == STANDARD_STREAM else with_certificate(options.output)
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "accounting")

@@ -15,6 +15,7 @@ from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.inference.requests import check_rows as check_rows_of
 from synthdp.inference.requests import most_rows
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
+from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, logged
@@ -32,6 +33,20 @@ MAX_ROWS_AT_ONCE = 1_000_000
 
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
+
+
+JOURNAL_ENDING = ".journal"
+"""The journal of ``out.csv``, or of a folder ``out``, is that with this ending, unless another is named."""
+
+
+def journal_of(options: argparse.Namespace) -> str | None:
+    """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
+    named: str | None = options.journal
+    if named is not None or options.budget is None:
+        return named
+    if options.output == STANDARD_STREAM:
+        raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
+    return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
 
 
 def check_texts(schema: OpenSchema, output: str) -> None:
@@ -111,13 +126,18 @@ def check_outputs(
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
     check_kind(options.output, options.rows)
     outputs = [options.output] if options.output == STANDARD_STREAM else with_certificate(options.output)
-    for option, path in saved.items():
-        if path == STANDARD_STREAM:
-            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
-        outputs += [path] if path else []
+    outputs += saved_files(saved)
     check_distinct([*outputs, *kept], inputs=inputs)
     for output in outputs:
         check_writable(output, force=options.force)
+
+
+def saved_files(saved: Mapping[str, str | None]) -> list[str]:
+    """The files that options of these names ask for."""
+    for option, path in saved.items():
+        if path == STANDARD_STREAM:
+            raise ParameterError(f"{option} is {path!r}; standard output is for the table, give the name of a file")
+    return [path for path in saved.values() if path]
 
 
 def check_rows(rows: int | None, *, least: int, most: int) -> None:
@@ -149,11 +169,28 @@ def write_sample(
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None
     report("writing", 1, 2)
+    _write_whole(frame, synthesis.certificate, options, synthesis.schema.dialect)
+
+
+def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, status: Report) -> None:
+    """Persons with their rows, as one table, with the certificate as `write_sample` does; ``--rows`` counts persons."""
+    report = logged(status)
+    report("sampling", 0, 2)
+    if options.rows is None and not synthesis.knows_persons:
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many persons you want with --rows")
+    frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
+    report("writing", 1, 2)
+    _write_whole(frame, synthesis.certificate, options, synthesis.dialect)
+
+
+def _write_whole(
+    frame: pd.DataFrame, certificate: dict[str, object], options: argparse.Namespace, dialect: Dialect
+) -> None:
     if options.output == STANDARD_STREAM:
-        write_frame(frame, STANDARD_STREAM, force=options.force, dialect=synthesis.schema.dialect)
-        sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
+        write_frame(frame, STANDARD_STREAM, force=options.force, dialect=dialect)
+        sys.stderr.write(json.dumps(certificate) + "\n")
     else:
-        write_both(frame, synthesis.certificate, options, synthesis.schema.dialect)
+        write_both(frame, certificate, options, dialect)
 
 
 def _is_long(synthesis: Synthesis, options: argparse.Namespace, *, where: Any, given: Any) -> bool:

@@ -11,9 +11,10 @@ from logging import INFO
 from pathlib import Path
 from typing import Any
 
-from synthdp.cli.announcing import caution, print_text
+from synthdp.cli.announcing import announce_journal, caution, print_text
+from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
 from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import CERTIFICATE_ENDING, check_rows
+from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct, check_rows, journal_of, saved_files
 from synthdp.cli.rescue import rescuing
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.packages import package_facts, package_text
@@ -35,9 +36,8 @@ DESCRIPTION = "datapackage.json"
 
 _NOT_FOR_PACKAGES = {
     "schema": "--schema", "kinds": "--kinds", "source": "--source", "table": "--table", "unit": "--unit",
-    "max_rows_per_unit": "--max-rows-per-unit", "workload": "--workload", "target": "--target",
-    "domain_share": "--domain-share", "journal": "--journal", "budget": "--budget", "save_schema": "--save-schema",
-    "where": "--where", "offset": "--offset",
+    "max_rows_per_unit": "--max-rows-per-unit", "order": "--order", "workload": "--workload", "target": "--target",
+    "domain_share": "--domain-share", "save_schema": "--save-schema", "where": "--where", "offset": "--offset",
 }  # fmt: skip
 """Options that are for one table."""
 
@@ -57,10 +57,9 @@ def run_package(options: argparse.Namespace) -> None:
     _check_options(options)
     if options.adjacency != "add-remove":
         raise ParameterError(f"--adjacency is {options.adjacency!r}; a package protects rows of its root: add-remove")
-    package, folder = Package.load(options.input), Path(options.input).parent
+    package, folder, journal = Package.load(options.input), Path(options.input).parent, journal_of(options)
     _check_folder(package, options)
-    if options.save:
-        check_writable(options.save, force=options.force)
+    _check_files(package, folder, journal, options)
     run = LinkedRelease(
         package=package,
         epsilon=options.epsilon,
@@ -72,7 +71,10 @@ def run_package(options: argparse.Namespace) -> None:
     )
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
         tables = opened_tables(package, None, folder, stack)
-        with rescuing(str(Path(options.output))) as paid:
+        with (
+            run.kept(journal, options.budget, options.budget_note),
+            rescuing(str(Path(options.output)), journal) as paid,
+        ):
             log(INFO, "reading")
             synthesis = run.of(lambda: read_sources(run, tables, status), report=status, rescue=paid.keep)
             paid.keep(synthesis)
@@ -82,6 +84,8 @@ def run_package(options: argparse.Namespace) -> None:
             status("sampling", 0, 1)
             _write(synthesis, folder, options, given=None)
     _announce(synthesis, options)
+    if journal is not None and not options.json:
+        announce_journal(journal, is_repeated=run.is_repeated)
 
 
 def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
@@ -117,6 +121,9 @@ def _check_options(options: argparse.Namespace) -> None:
     for name, option in _NOT_FOR_PACKAGES.items():
         if getattr(options, name, None) is not None:
             raise ParameterError(f"{option} is for one table; leave it out for a package")
+    for name in DIALECT_OPTIONS:
+        if getattr(options, name, None) is not None:
+            raise ParameterError(f'--{name} is for one table; of a package each resource has its own "dialect"')
     check_rows(options.rows, least=0, most=most_rows([2]))
     if options.seed is not None and options.seed < 0:
         raise ParameterError(f"--seed is {options.seed}; give 0 or more")
@@ -146,6 +153,20 @@ def _check_folder(package: Package, options: argparse.Namespace) -> None:
     source = getattr(options, "input", None)
     if source is not None and folder.resolve() == Path(source).resolve().parent:
         raise ParameterError(f"--output is {options.output!r}, the folder of the package; give another")
+
+
+def _check_files(package: Package, folder: Path, journal: str | None, options: argparse.Namespace) -> None:
+    """Refuse files beside the folder of the output that cannot be written, or are read, or lie in it."""
+    saved = saved_files({"--save": options.save})
+    kept = {"--journal": journal, "--budget": options.budget}
+    tables = [str(folder / path) for path in (*_files_of(package).values(), *package.lookups.values())]
+    inputs = (options.input, *tables, *([options.about] if options.about else []))
+    check_distinct([*saved, *(path for path in kept.values() if path)], inputs=inputs)
+    for path in saved:
+        check_writable(path, force=options.force)
+    for option, path in kept.items():
+        if path and Path(options.output).resolve() in Path(path).resolve().parents:
+            raise ParameterError(f"{option} is {path!r}, in the folder of the output; name a file elsewhere")
 
 
 def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Namespace, *, given: Any) -> None:

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import final
+from typing import TypeAlias, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.signals import undisturbed_end
+from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
+
+Released: TypeAlias = Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
 """Of files that hold what a failed run had paid for: measurements, or only the columns that were learnt."""
@@ -25,10 +28,10 @@ class PaidFor:
     """The last release that was paid for, if any, and where it is saved already."""
 
     def __init__(self) -> None:
-        self.release: Synthesis | LinkedSynthesis | LearntDomain | None = None
+        self.release: Released | None = None
         self.path: str | None = None
 
-    def keep(self, release: Synthesis | LinkedSynthesis | LearntDomain) -> None:
+    def keep(self, release: Released) -> None:
         """Remember a release, or what was learnt for one."""
         self.release = release
 
@@ -63,7 +66,7 @@ def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
         raise
 
 
-def _rescue(release: Synthesis | LinkedSynthesis | LearntDomain, output: str) -> str | None:
+def _rescue(release: Released, output: str) -> str | None:
     """Save a release beside the output or, if there is no room, where temporary files go; the path or None."""
     for is_elsewhere in (False, True):
         with suppress(Exception):  # looking for a temporary folder fails, too, if the disk is full

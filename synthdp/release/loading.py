@@ -75,9 +75,19 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
     PrivacyError
         If its noise can be predicted.
     """
-    kept, bits = KeptAnswers.of(path), SystemRandomness()
-    if kept.header["settings"].get("randomness") != bits.description:
+    return release_of(private_answers(path))
+
+
+def private_answers(path: str | PathLike[str]) -> KeptAnswers:
+    """The answers in a journal; raises as `from_journal`, and `PrivacyError` if its noise can be predicted."""
+    kept = KeptAnswers.of(path)
+    if kept.header["settings"].get("randomness") != SystemRandomness().description:
         raise PrivacyError(f"journal {kept.path!r}: its noise can be predicted, so that it protects nobody; remove it")
+    return kept
+
+
+def release_of(kept: KeptAnswers) -> Synthesis | LearntDomain:
+    """What `from_journal` makes of the answers about one table; raises as it does."""
     try:
         facts, ledger = RunFacts.from_dict(kept.header["facts"]).with_workload(kept.workload), kept.ledger()
         learnt = [learnt_in(note) for note in kept.notes]
@@ -88,7 +98,7 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LearntDomain:
         measured = [] if schema is None else kept.measurements(schema.domain)
         certificate = facts.certificate(
             ledger=ledger,
-            randomness=bits,
+            randomness=SystemRandomness(),
             engine=engine_named("auto"),
             learnt=found,
             findings=findings,

@@ -55,7 +55,8 @@ class Release:
 
     Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate, as
     plain JSON values; ``randomness`` is for tests, and anything but the default makes the result say
-    NOT PRIVATE. A ``ledger`` pays in place of a new one: a part of one that pays for several tables.
+    NOT PRIVATE. A ``ledger`` pays in place of a new one, and answers are ``kept`` where another run's are: those are
+    parts of a run over several tables.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Release:
         stated: Mapping[str, object] = MappingProxyType({}),
         randomness: Randomness | None = None,
         ledger: PrivacyLedger | None = None,
+        kept: KeptRun | None = None,
     ) -> None:
         check_budget(epsilon=epsilon, delta=delta)
         self._schema = as_schema(schema)
@@ -101,7 +103,7 @@ class Release:
         self._stated, self._randomness = dict(stated), randomness
         self._found: dict[str, Column] = {}
         self._findings: list[str] = []
-        self._kept = KeptRun()
+        self._kept = KeptRun() if kept is None else kept
         self._check_questions()
 
     @property
@@ -112,7 +114,7 @@ class Release:
     @property
     def is_repeated(self) -> bool:
         """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
-        return self._kept.journal is not None and self._kept.journal.n_made == 0
+        return self._kept.is_repeated
 
     @property
     def _domain_rho(self) -> Fraction:
@@ -143,14 +145,15 @@ class Release:
         others = {"target": self._target, "domain_share": self._domain_share}
         settings = run_settings(
             ledger=self._ledger,
-            schema=self._schema,
             mechanism=self._mechanism,
             engine=self._engine,
-            workload=self._workload,
+            hashed={"schema": self._schema.to_dict(), "workload": self._workload},
             others=others | {"randomness": self._bits.description},
         )
-        facts = self._facts().to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
-        with kept_run(journal, budget, note=note, ledger=self._ledger, settings=settings, facts=facts) as self._kept:
+        facts = self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
+        with kept_run(
+            journal, budget, note=note, ledger=self._ledger, settings=settings, of="schema", facts=facts
+        ) as self._kept:
             yield self
 
     @forgetful
@@ -263,7 +266,7 @@ class Release:
     def _certificate(
         self, schema: Schema | None, model: Model | None, measurements: Sequence[LinearMeasurement] = ()
     ) -> dict[str, object]:
-        return self._facts().certificate(
+        return self.facts.certificate(
             ledger=self._ledger,
             randomness=self._bits,
             engine=self._engine,
@@ -274,7 +277,8 @@ class Release:
             model=model,
         )
 
-    def _facts(self) -> RunFacts:
+    @property
+    def facts(self) -> RunFacts:
         """What is public of the run."""
         public = unprotected_quantities(self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated)
         asked = {

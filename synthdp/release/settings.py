@@ -21,7 +21,6 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
-from synthdp.workload import Workload
 
 MAX_DOMAIN_SHARE = 0.95
 """Something must be left of the budget to measure the table with; a twentieth still measures it roughly."""
@@ -152,13 +151,12 @@ def checked_rows(
 def run_settings(
     *,
     ledger: PrivacyLedger,
-    schema: OpenSchema,
     mechanism: Mechanism,
     engine: Estimator,
-    workload: Workload,
+    hashed: Mapping[str, object],
     others: Mapping[str, object],
 ) -> dict[str, object]:
-    """All that decides what a run asks of the records, as plain JSON values; what is long is a hash."""
+    """All that decides what a run asks of the records, as plain JSON values; what is long is ``hashed``."""
     return {
         "software": f"synthdp {__version__}",
         "epsilon": ledger.epsilon,
@@ -171,7 +169,6 @@ def run_settings(
         "parameters of the mechanism": digest_of(mechanism),
         "engine": engine.name,
         "parameters of the engine": digest_of(engine),
-        "schema": digest_of(schema.to_dict()),
-        "workload": digest_of(workload),
+        **{name: digest_of(value) for name, value in hashed.items()},
         **others,
     }

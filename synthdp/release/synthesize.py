@@ -1,10 +1,10 @@
 """The main door: `synthesize` turns a sensitive table into a `Synthesis` of released values."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
@@ -28,7 +28,7 @@ from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 from synthdp.workload import Workload
 
-REPEATED = "nothing was asked of the records: all answers were there, and this is the release of that run again"
+Released = TypeVar("Released")
 
 DTYPES_ARE_PUBLIC = "dtypes of the table, which were taken to be public knowledge"
 """What a certificate says of kinds that are dtypes."""
@@ -189,19 +189,32 @@ def synthesize(
             found = run.of(rows(), report=report, rescue=rescue)
     container = table.container if table else PANDAS
     synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
-    repeated = f"journal {str(journal)!r}: {REPEATED}; remove it, or name another, for a new one"
-    _warn(synthesis, rescue, repeated if run.is_repeated else "")
+    fitting = synthesis.fitted.status.caution if synthesis.fitted is not None else ""  # what a fit says of itself
+    warn_of(synthesis, synthesis.cautions, rescue, repeated=journal if run.is_repeated else None, but=fitting)
     return synthesis
 
 
-def _warn(synthesis: Synthesis, rescue: Callable[[Synthesis | LearntDomain], object] | None, of_the_call: str) -> None:
-    """Warn whoever called `synthesize` of each caution once; what a fit says of itself, it has said."""
-    said = synthesis.fitted.status.caution if synthesis.fitted is not None else ""
+def warn_of(
+    release: Released,
+    cautions: Iterable[str],
+    rescue: Callable[[Released], object] | None,
+    *,
+    repeated: object = None,
+    but: str = "",
+) -> None:
+    """Warn whoever called a door of each caution once; ``but`` was said before.
+
+    ``repeated`` is the journal, if all answers came from it.
+    """
+    again = (
+        f"journal {str(repeated)!r}: nothing was asked of the records: all answers were there, and this is the release "
+        "of that run again; remove it, or name another, for a new one"
+    )
     try:
-        for caution in (of_the_call, *synthesis.cautions):
-            if caution not in ("", said):
+        for caution in (*([] if repeated is None else [again]), *cautions):
+            if caution != but:
                 warnings.warn(caution, CautionWarning, stacklevel=4)
     except CautionWarning:  # by a filter; the budget is spent
         if rescue is not None:
-            rescue(synthesis)
+            rescue(release)
         raise

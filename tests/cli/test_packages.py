@@ -5,7 +5,11 @@ import json
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
+from helpers.failing_runs import failing
 from helpers.families import description, random_tables
+
+from synthdp.cli import packages
+from synthdp.release.keeping.journal import Journal
 
 BUDGET = ("--epsilon", "3", "--delta", "1e-6", "--mechanism", "independent")
 
@@ -55,9 +59,10 @@ def test_nothing_is_overwritten_unasked_and_nothing_is_left_behind(folder):
 @pytest.mark.parametrize(
     ("options", "said", "code"),
     [
-        (("--journal", "j"), "--journal is for one table", 2),
-        (("--budget", "b.json"), "--budget is for one table", 2),
+        (("--budget", "b.json"), "budget 'b.json': it cannot be opened: no such file", 1),
         (("--unit", "home"), "--unit is for one table", 2),
+        (("--order", "kind"), "--order is for one table", 2),
+        (("--delimiter", ";"), "--delimiter is for one table", 2),
         (("--adjacency", "replace-one"), "add-remove", 2),
         (("--rows", "-1"), "--rows is -1", 2),
     ],
@@ -85,3 +90,61 @@ def test_a_draft_has_all_tables_and_no_value(folder):
     draft = json.loads((folder / "draft.json").read_text())
     assert [each["name"] for each in draft["resources"]] == ["homes", "people", "pets", "visits"]
     assert "cat" not in json.dumps(draft["resources"])
+
+
+def test_a_run_that_failed_goes_on_with_the_same_command_and_is_charged_once(folder, monkeypatch):
+    create = ("budget", "create", "b", "--epsilon", "3", "--delta", "1e-6", "--population", "homes", "--unit", "home")
+    assert invoke(*create).code == 0
+    run = ("run", "in/datapackage.json", "-o", "out", *BUDGET, "--budget", "b", "--budget-note", "a package")
+    for owner, name in ((Journal, "recalled"), (packages, "_write")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, failing(getattr(owner, name), KeyboardInterrupt, after=0))
+            done = invoke(*run)
+        assert done.code == 130
+        assert "what was paid for is in out.journal: the same command goes on and pays nothing twice" in done.err
+    assert not (folder / "out").exists()
+    done = invoke(*run)
+    assert (done.code, [line for line in done.notes if "journal" in line]) == (0, [COMPLETE])
+    assert invoke(*run).code == 1  # the output is there
+    again = invoke(*run, "--force")
+    assert "nothing was asked of the records: all answers were there" in again.err
+    (charge, _) = json.loads(invoke("budget", "show", "b", "--json").out)["entries"]
+    assert (charge["kind"], charge["note"]) == ("run", "a package")
+    over = invoke(*run, "--journal", "other", "--force")
+    assert (over.code, over.err.count("\n"), (folder / "other").exists()) == (3, 1, False)
+
+
+COMPLETE = (
+    "synthdp: journal out.journal: nothing was asked of the records: all answers were there; the same command gives "
+    "this release again for nothing, remove it for a new one"
+)
+
+
+def test_what_a_journal_holds_becomes_a_release_without_the_package(folder):
+    assert invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--journal", "j").code == 0
+    events = json.loads((folder / "out/datapackage.json.privacy.json").read_text())["events"]
+    assert f"{len(events)} answers, rho" in invoke("journal", "show", "j").out.decode()
+    for name in ("in", "out"):
+        (folder / name).rename(folder / f"{name} elsewhere")
+    done = invoke("journal", "rescue", "j", "-o", "model.synthdp")
+    assert (done.code, done.err.count("synthdp sample draws from it")) == (0, 1)
+    assert invoke("sample", "model.synthdp", "-o", "more", "--rows", "5").code == 0
+    assert len(pd.read_csv(folder / "more/homes.csv")) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--journal", "in/homes.csv"), "'in/homes.csv' is named twice"),
+        (("--save", "in/datapackage.json", "--force"), "'in/datapackage.json' is named twice"),
+        (("--save", "-"), "--save is '-'"),
+        (("--journal", "j", "--budget", "j"), "'j' is named twice"),
+        (("--journal", "out/j"), "--journal is 'out/j', in the folder of the output"),
+        (("--budget-note", "x"), "budget_note is given without budget"),
+    ],
+)
+def test_files_that_cannot_be_kept_are_refused_in_one_line(folder, options, said):
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, *options)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert said in done.err
+    assert sorted(path.name for path in folder.iterdir()) == ["in"]

@@ -111,4 +111,4 @@ def sources_of(found, tables, hash_key=KEY):
     readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
     for name, reader in readers.items():
         reader.add(tables[name])
-    return linked_sources(views_of(found), readers, "homes.home")
+    return linked_sources(views_of(found), readers, "home")

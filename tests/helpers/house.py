@@ -29,7 +29,10 @@ ROOMS = {
     ),
     "selection": (("",), ("planning",)),
     "derivation": (("cells",), ("",)),
-    "release": (("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",), ("linked",)),
+    "release": (
+        ("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",), ("families",), ("linked",),
+        ("histories",),
+    ),
     "evaluation": (("metrics",), ("learning", "pages"), ("",)),
     "explain": (("",), ("planning", "pages")),
     "audit": (("asking",), ("",)),

@@ -185,7 +185,7 @@ def mutated_lines(path):
 
 
 def chained_files(folder):
-    """Journals of a declared and of a learnt table, and a budget."""
+    """Journals of a declared and of a learnt table, and of linked tables, and a budget."""
     import synthdp
     from synthdp.release.keeping.budget import Budget
 
@@ -194,6 +194,13 @@ def chained_files(folder):
         settings = {"epsilon": 2.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
         synthdp.synthesize(people, **given, **settings, journal=folder / f"j{number}")
         synthdp.from_journal(folder / f"j{number}")
+    link = {"fields": "u", "reference": {"resource": "homes", "fields": "u"}}
+    homes = {"name": "homes", "schema": {**PLAIN, "primaryKey": "u"}}
+    pets = {"name": "pets", "schema": {**PLAIN, "foreignKeys": [link]}, "synthdp": {"max_children": 2}}
+    tables = dict.fromkeys(("homes", "pets"), pd.DataFrame({"u": ["a", "b"] * 99, "b": [True, False] * 99}))
+    package = {"resources": [homes, pets]}
+    synthdp.synthesize_tables(tables, package, **settings, journal=folder / "linked")
+    synthdp.from_journal(folder / "linked")
     budget = Budget.create(folder / "b", epsilon=3, delta=1e-6, population="people")
     budget.add(note="a table", epsilon=1.0, delta=1e-8)
     budget.add(note="a table", rho=0.01)
@@ -251,6 +258,7 @@ def readers(folder):
         "budget": (mutated_lines(folder / "b"), shown, (*file, PrivacyError)),
         "journal": (mutated_lines(folder / "j0"), told, forged),
         "learnt": (mutated_lines(folder / "j1"), told, forged),
+        "linked": (mutated_lines(folder / "linked"), told, forged),
         "resumed": (mutated_lines(folder / "j0"), resumed, (DataFileError, ParameterError, PrivacyError)),
     }
 

@@ -23,6 +23,10 @@ _MEANT_FOR = dict.fromkeys(("delimiter", "encoding", "quote"), _OF_CSV) | {"shee
 """The only files of which an option says anything; the others say how numbers are written, in texts of any file."""
 
 
+DIALECT_OPTIONS = ("dialect", *_PROPERTIES)
+"""All of these options."""
+
+
 def add_dialect(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a table is written into a file."""
     group = parser.add_argument_group(

@@ -45,11 +45,11 @@ def add_run(commands: Commands) -> None:
         metavar="NAME",
         help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
     )
-    add_unit_and_share(parser)
+    _add_persons(parser)
     add_about(parser)
     _add_saving(parser)
     add_keeping(parser)
-    add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+    add_output(parser, rows="number of rows, with --order of persons; default: the noisy estimate of the table's")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +66,16 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "passwords from the environment or .pgpass; see docs/sources.md",
     )
     parser.add_argument("--table", metavar="NAME", help="table or view of the database")
+
+
+def _add_persons(parser: argparse.ArgumentParser) -> None:
+    add_unit_and_share(parser)
+    parser.add_argument(
+        "--order",
+        metavar="COLUMN",
+        help="with --unit: rows of a person hang together, in the order of this column; the output has a fresh key of "
+        "each person; see docs/persons.md",
+    )
 
 
 def _add_saving(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +109,7 @@ def add_sample(commands: Commands) -> None:
         metavar="N",
         help="begin with row N of the endless table of --seed: a long table in parts; see docs/big-tables.md",
     )
-    add_output(parser, rows="number of rows; default: the noisy estimate of the table's")
+    add_output(parser, rows="number of rows, of persons after run --order; default: the noisy estimate of the table's")
 
 
 def add_refit(commands: Commands) -> None:

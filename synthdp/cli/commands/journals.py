@@ -8,9 +8,9 @@ from synthdp.cli.announcing import caution, print_text
 from synthdp.cli.outputs import check_distinct
 from synthdp.errors import ParameterError
 from synthdp.explain.journal_text import describe_journal
+from synthdp.release.histories.loading import from_journal
 from synthdp.release.keeping.kept_answers import KeptAnswers
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.loading import from_journal
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import json_text
@@ -38,8 +38,11 @@ def rescue_command(options: argparse.Namespace) -> None:
     found.save(options.output, force=options.force)
     if isinstance(found, LearntDomain):
         said = "the columns learnt so far are declared in this schema; run with it and what is left of the budget"
-    else:
+    elif isinstance(found, Synthesis):
         said = f"{len(found.measurements)} marginals, all that was measured; synthdp sample draws from it"
+    else:
+        use = "synthdp sample draws from it" if found.can_sample else "not of all tables, so that no rows can be drawn"
+        said = f"{found.n_measured} marginals, all that was measured; {use}"
     sys.stderr.write(f"{options.output}: {found.certificate['guarantee']}; {said}\n")
-    cautions = found.cautions if isinstance(found, Synthesis) else ()
+    cautions = () if isinstance(found, LearntDomain) else found.cautions
     caution(cautions, argparse.Namespace(json=False, output=options.output))

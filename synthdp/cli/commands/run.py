@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from logging import INFO
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 from synthdp.cli.announcing import announce, announce_journal, caution
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
+from synthdp.cli.histories import check_history, run_history
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import (
     check_outputs,
     check_rows,
     check_texts,
+    journal_of,
     write_sample,
 )
 from synthdp.cli.packages import is_package_file, run_package
@@ -25,10 +28,10 @@ from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
-from synthdp.reporting import log
+from synthdp.reporting import Report, log
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.rows import header_of, rows_of
+from synthdp.sources.rows import Rows, header_of, rows_of
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.files.table_file import TableFile
@@ -37,9 +40,6 @@ from synthdp.table.schema.kinds import schema_of_kinds
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import schema_in
 from synthdp.table.schema.schema import Schema
-
-JOURNAL_ENDING = ".journal"
-"""The journal of ``out.csv`` is ``out.csv.journal``, unless another is named."""
 
 
 @forgetful
@@ -50,7 +50,7 @@ def run_command(options: argparse.Namespace) -> None:
         return
     if options.schema is None and options.kinds is None:
         raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
-    saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, _journal(options)
+    saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
     kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)
     inputs = [*files, options.schema or options.kinds, *([options.about] if options.about else [])]
@@ -59,32 +59,44 @@ def run_command(options: argparse.Namespace) -> None:
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
     schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options, *files, options.output))
     check_texts(schema, options.output)
-    unit, max_rows = options.unit, checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
+    if options.order is not None:
+        check_history(options)
+    max_rows = checked_rows(options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS)
     with (
         progress_on(sys.stderr, verbosity=options.verbose) as status,
         _opened(options, schema) as table,
     ):
-        schema = schema.reordered(header_of(table), unit=unit)
+        schema = schema.reordered(header_of(table), unit=options.unit)
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
+        if options.order is not None and isinstance(table, TableFile):
+            run_history(schema, table, options, journal, status)
+            return
         release = _release(schema, options, max_rows)
-        rows = rows_of(
-            table,
-            schema,
-            unit=unit,
-            max_rows=max_rows,
-            progress=lambda share: status("reading", round(100 * share), 100),
-        )
+        rows = _rows(schema, table, options, max_rows, status)
         with release.kept(journal, options.budget, options.budget_note), rescuing(options.output, journal) as paid:
             log(INFO, "reading")  # and not how far: steps are as many as the records make them
             synthesis = release.of(rows(), report=status, rescue=paid.keep)
             paid.keep(synthesis)
             _save(synthesis, schema, options, paid)
             write_sample(synthesis, options, status)
-    announce(synthesis, options)
+    announce(synthesis.certificate, options)
     caution(synthesis.certificate["cautions"], options)
     if journal is not None and not options.json and options.output != STANDARD_STREAM:
         announce_journal(journal, is_repeated=release.is_repeated)
+
+
+def _rows(
+    schema: OpenSchema, table: TableFile | EngineFrame, options: argparse.Namespace, max_rows: int, status: Report
+) -> Callable[[], Rows]:
+    """What reads the rows when it is called, and says how far it is."""
+    return rows_of(
+        table,
+        schema,
+        unit=options.unit,
+        max_rows=max_rows,
+        progress=lambda share: status("reading", round(100 * share), 100),
+    )
 
 
 def _input_files(options: argparse.Namespace) -> tuple[str, ...]:
@@ -113,16 +125,6 @@ def _save(synthesis: Synthesis, schema: OpenSchema, options: argparse.Namespace,
         paid.path = options.save
     if options.save_schema:
         write_json(options.save_schema, _with_ignored(synthesis.schema, schema), force=options.force)
-
-
-def _journal(options: argparse.Namespace) -> str | None:
-    """Where answers are kept: a run that is charged to a budget must be able to go on."""
-    named: str | None = options.journal
-    if named is not None or options.budget is None:
-        return named
-    if options.output == STANDARD_STREAM:
-        raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
-    return f"{options.output}{JOURNAL_ENDING}"
 
 
 def _with_ignored(learnt: Schema, declared: OpenSchema) -> dict[str, Any]:

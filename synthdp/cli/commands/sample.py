@@ -8,6 +8,7 @@ import pandas as pd
 
 from synthdp.cli.announcing import announce, caution
 from synthdp.cli.arguments.dialects import given_dialect
+from synthdp.cli.histories import sample_history
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import (
     check_outputs,
@@ -15,6 +16,8 @@ from synthdp.cli.outputs import (
 )
 from synthdp.cli.packages import sample_package
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.release.histories.history_synthesis import HistorySynthesis
+from synthdp.release.histories.loading import load as load_any
 from synthdp.release.linked import linked_archive
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.loading import load
@@ -34,7 +37,11 @@ STOPPED = "the run was stopped before its end; the rows follow what it had measu
 def sample_command(options: argparse.Namespace) -> None:
     """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
     if linked_archive.is_linked(options.model):
-        sample_package(LinkedSynthesis.load(options.model), options)
+        linked = load_any(options.model)
+        if isinstance(linked, HistorySynthesis):
+            sample_history(linked, options)
+        elif isinstance(linked, LinkedSynthesis):
+            sample_package(linked, options)
         return
     asked = [path for path in (options.given, _file_of(options.where)) if path]
     check_outputs(options, inputs=(options.model, *asked), saved={})
@@ -49,7 +56,7 @@ def sample_command(options: argparse.Namespace) -> None:
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         write_sample(synthesis, options, status, where=where, given=given)
-    announce(synthesis, options)
+    announce(synthesis.certificate, options)
     stopped = [] if synthesis.certificate.get("complete", True) else [STOPPED]
     caution([*stopped, *fit_cautions(synthesis.fitted)], options)
 

@@ -59,7 +59,7 @@ def replicates_command(options: argparse.Namespace) -> None:
             status("writing", i, len(outputs))
             write_both(frame, synthesis.certificate, _to(options, output), synthesis.schema.dialect)
     for output in outputs:
-        announce(synthesis, _to(options, output))
+        announce(synthesis.certificate, _to(options, output))
     caution(fit_cautions(synthesis.fitted), options)
 
 

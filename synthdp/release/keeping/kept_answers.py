@@ -1,7 +1,7 @@
 """What a journal tells without its run: what was asked, at what cost, and the answers, all of it paid for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NoReturn, Self, final
 
@@ -42,6 +42,8 @@ class KeptAnswers:
         What a certificate says of the workload over the domain that was learnt; None if none was, or none yet.
     has_ended
         Whether the run asked for all that it wanted.
+    views
+        Of linked tables each view that was begun, with the number of answers before it.
     """
 
     path: str
@@ -50,6 +52,7 @@ class KeptAnswers:
     notes: tuple[Mapping[str, Any], ...]
     workload: Mapping[str, int] | None = None
     has_ended: bool = False
+    views: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, path: str | PathLike[str]) -> Self:
@@ -69,7 +72,8 @@ class KeptAnswers:
                     f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
                     f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
                 )
-            answers, notes, workload = [], [], None
+            answers, notes, views = list[tuple[Event, Answer, Coarsening | None]](), [], list[tuple[str, int]]()
+            workload = None
             n_lines = len(file)
             has_ended = n_lines > 1 and file.entry(n_lines - 1, most_bytes=MAX_ANSWER_BYTES) == END
             for number in range(1, n_lines - has_ended):
@@ -77,6 +81,8 @@ class KeptAnswers:
                 try:
                     if "learnt" in entry:
                         notes.append(entry)
+                    elif "view" in entry:
+                        views.append((str(entry["view"]), len(answers)))
                     elif "workload" in entry:
                         workload = _workload_in(entry["workload"])
                     else:
@@ -90,7 +96,24 @@ class KeptAnswers:
             notes=tuple(notes),
             workload=workload,
             has_ended=has_ended,
+            views=tuple(views),
         )
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether it is of linked tables, whose answers come view by view."""
+        facts = self.header.get("facts")
+        return isinstance(facts, Mapping) and "package" in facts
+
+    def by_view(self) -> dict[str, Self]:
+        """What it holds of each view of linked tables; raises `ValueError` if some answer is of none, or of two."""
+        ends = [*(first for _, first in self.views), len(self.answers)]
+        if ends[0] > 0 or len({label for label, _ in self.views}) < len(self.views):
+            raise ValueError("not the answers of views")
+        return {
+            label: replace(self, answers=self.answers[first:end], views=())
+            for (label, first), end in zip(self.views, ends[1:], strict=True)
+        }
 
     def ledger(self) -> PrivacyLedger:
         """The ledger of the run, charged with all that was answered.

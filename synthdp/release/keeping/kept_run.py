@@ -23,15 +23,35 @@ class KeptRun:
         Where its answers are.
     budget
         What it was charged to.
+    is_part
+        Whether this is about one of several tables, of which another is asked next: then the run does not end with it.
     """
 
-    def __init__(self, journal: Journal | None = None, budget: Budget | None = None) -> None:
-        self._journal, self._budget = journal, budget
+    def __init__(self, journal: Journal | None = None, budget: Budget | None = None, *, is_part: bool = False) -> None:
+        self._journal, self._budget, self._is_part = journal, budget, is_part
 
     @property
     def journal(self) -> Journal | None:
         """The memory of the run, if it has one."""
         return self._journal
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all answers came from the journal: the run was complete before, and no record was looked at."""
+        return self._journal is not None and self._journal.n_made == 0
+
+    @property
+    def entropy(self) -> int | None:
+        """Seed of draws from released values on which later questions depend: the same whenever the run goes on.
+
+        It is the run's identifier, which was drawn before a record was read, and has nothing to do with noise. None, of
+        a run that cannot go on: each draw is from fresh entropy.
+        """
+        return None if self._journal is None else int.from_bytes(self._journal.run.encode())
+
+    def part(self) -> "KeptRun":
+        """What is kept of one of several tables of this run: its answers come after those of the tables before."""
+        return KeptRun(self._journal, is_part=True)
 
     def note(self, content: Mapping[str, Any]) -> None:
         """Note in the journal, if there is one, what follows from its answers; see `Journal.note`."""
@@ -40,7 +60,7 @@ class KeptRun:
 
     def end(self) -> None:
         """All questions were asked: check that the journal agrees, and note it in the budget."""
-        if self._journal is not None:
+        if self._journal is not None and not self._is_part:
             self._journal.finish()
             if self._budget is not None:
                 self._budget.end(self._journal)
@@ -54,6 +74,7 @@ def kept_run(
     note: str,
     ledger: PrivacyLedger,
     settings: Mapping[str, Any],
+    of: str,
     facts: Mapping[str, Any],
 ) -> Iterator[KeptRun]:
     """Open the journal of a run, and charge its whole budget unless that was done before it was stopped.
@@ -65,7 +86,9 @@ def kept_run(
     ledger
         The budget of the run.
     settings
-        All that decides what it asks, as plain JSON values; ``schema`` is the schema's fingerprint.
+        All that decides what it asks, as plain JSON values.
+    of
+        Which of these is the fingerprint of what was declared: ``"schema"``, or ``"package"``.
     facts
         What of the run is public besides; see `Journal`.
 
@@ -93,7 +116,7 @@ def kept_run(
     with Journal(journal, settings, facts) as kept:
         if opened is not None:
             try:
-                is_new = opened.charge(ledger, kept, schema=str(settings["schema"]), note=note)
+                is_new = opened.charge(ledger, kept, schema=str(settings[of]), note=note)
             except PrivacyError:  # refused for good, so that a new journal would only be in the way
                 kept.discard_if_new()
                 raise

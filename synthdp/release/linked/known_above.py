@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
-from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
-from synthdp.release.linked.fitted_view import FittedView
+from synthdp.release.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.families.fitted_view import FittedView
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
 from synthdp.table.records.codec import Codes
@@ -44,10 +44,12 @@ class KnownAbove:
     ----------
     views
         All views by what they are called.
+    entropy
+        Seed of the families: the same draws the same ones from the same releases. By default there is none.
     """
 
-    def __init__(self, views: Mapping[str, View]) -> None:
-        self._views = views
+    def __init__(self, views: Mapping[str, View], entropy: int | None = None) -> None:
+        self._views, self._seeds = views, np.random.SeedSequence(entropy)
         self._fitted: dict[str, FittedView] = {}
         self._drawn: dict[str, DrawnRows] = {}
         self._checked = checked_names([view.schema for view in views.values() if view.schema])
@@ -123,12 +125,12 @@ class KnownAbove:
         total = estimate_total(fitted.measurements)
         n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
         self._scale = total / n_roots
-        seed = np.random.SeedSequence()
+        (seed,) = self._seeds.spawn(1)
         return drawn_roots(fitted.view, fitted.model, n_roots, seed=seed, text=False, given=None, checked=self._checked)
 
     def _children(self, view: View, fitted: Sequence[FittedView]) -> DrawnRows:
         assert view.table.parent is not None
-        parents, seed = self._whole(view.table.parent), np.random.SeedSequence()
+        parents, (seed,) = self._whole(view.table.parent), self._seeds.spawn(1)
         return drawn_children(view, fitted, parents, seed=seed, text=False, checked=self._checked)
 
     def _size(self, view: View, name: str) -> int:

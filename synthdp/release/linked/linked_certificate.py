@@ -7,9 +7,9 @@ from synthdp.inference.estimator import Estimator
 from synthdp.measurement import clear_total
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.release.stating.certificate import cautions, mechanism_facts, privacy_certificate
+from synthdp.release.stating.certificate import cautions, privacy_certificate
 from synthdp.release.synthesis import Synthesis
-from synthdp.selection.mechanism import Mechanism
+from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View
 from synthdp.version import __version__
@@ -24,10 +24,9 @@ def linked_certificate(
     parts: Mapping[str, Synthesis],
     *,
     ledger: PrivacyLedger,
-    mechanism: Mechanism,
     engine: Estimator,
     randomness: Randomness,
-    stated: Mapping[str, object],
+    public: Mapping[str, object],
 ) -> dict[str, Any]:
     """What the release of a package says of its guarantee, as plain JSON values.
 
@@ -37,17 +36,16 @@ def linked_certificate(
         The tables, and what was asked of each.
     parts
         What was released of each view so far.
-    ledger, mechanism, engine, randomness
+    ledger, engine, randomness
         Those of the run.
-    stated
-        Further public facts.
+    public
+        Its recipe, and further public facts.
     """
     root = package.root.name
     found = [f"{name}: {text}" for name, part in parts.items() for text in _of_part(part)]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
     workloads = [part.certificate["workload"] for part in parts.values()]
-    public: dict[str, object] = {
-        "mechanism": mechanism_facts(mechanism),
+    asked: dict[str, object] = {
         "workload": {
             "n_marginals": sum(each["n_marginals"] for each in workloads),
             "columns_at_most": max(each["columns_at_most"] for each in workloads),
@@ -60,14 +58,17 @@ def linked_certificate(
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(
-        ledger=ledger, randomness=randomness, release={**stated, **public}, findings=found, n_rows=n_roots
+        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=found, n_rows=n_roots
     )
-    keys = ", ".join(map(repr, package.root.key))
-    unit = (
-        f"one row of table {root!r}, told apart by {keys}, with all rows of other tables below it, present or absent; "
-        "the numbers of rows are protected"
-    )
-    return whole | {"unit_of_privacy": unit}
+    return whole | {"unit_of_privacy": _unit_in_words(package.root)}
+
+
+def _unit_in_words(root: LinkedTable) -> str:
+    """What is protected as one; rows of a root with nothing but a key are known by those that hang on them."""
+    keys = ", ".join(map(repr, root.key))
+    whose = "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
+    what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
+    return f"{whose} told apart by {keys}, {what}"
 
 
 def _of_part(part: Synthesis) -> list[str]:
@@ -87,6 +88,7 @@ def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
         "rows": "later" if view.is_later else "all" if table.parent is None else "first",
         "parent": table.parent,
         "max_children": None if table.parent is None else table.max_children,
+        "min_children": None if table.parent is None else table.min_children,
         "order": table.order,
         "units_of_weight": view.grid,
         "weight_of_a_row": [
@@ -103,10 +105,11 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
         "names and order of tables and columns": "the package and the headers of tables, of which only names are read",
         "types, levels, bounds, bins and rules": "declared in the package",
         "which columns are keys, what they refer to, and most children of a parent": "declared in the package",
-        "that no primary key of a table with others below it repeats among rows of different roots": "the tables: the "
-        "run is refused else",
         "budget, recipe, and engine": "settings of the run",
     }
+    if any(table.parent is not None and table.is_above for table in package.tables):
+        repeats = "that no primary key of a table with others below it repeats among rows of different roots"
+        found[repeats] = "the tables: the run is refused else"
     if package.lookups:
         found[f"public tables: {', '.join(package.lookups)}"] = "declared public in the package; released as they are"
     found["rows whose parent is not there, and those beyond the most children"] = "left out, and not counted"

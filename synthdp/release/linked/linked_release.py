@@ -1,10 +1,12 @@
 """One run over linked tables: a release of each view, all paid from one ledger."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from math import sqrt
+from os import PathLike
 from types import MappingProxyType
-from typing import final
+from typing import Any, Self, final
 
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
@@ -14,7 +16,9 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.linked.informed import Informed
 from synthdp.release.linked.known_above import KnownAbove
@@ -23,13 +27,15 @@ from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.linked.workload import workload_of
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.release import Release
-from synthdp.release.settings import settled_accounting
+from synthdp.release.settings import run_settings, settled_accounting
+from synthdp.release.stating.certificate import mechanism_facts
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
 from synthdp.reporting import Report, in_notebook, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
+from synthdp.workload import Workload
 
 Sources = Callable[[], Mapping[str, CountSource]]
 """Reads the tables when it is called, and gives exact counts of each view."""
@@ -74,8 +80,8 @@ class LinkedRelease:
             label: self._ledger.part(self._ledger.budget * shares[label], max_rows=view.grid)
             for label, view in self._views.items()
         }
-        for label in self._views:
-            self._release(label)  # refuses now what could not be asked
+        self._kept = KeptRun()
+        self._asked = {label: self._release(label).facts.public["workload"] for label in self._views}
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -94,9 +100,62 @@ class LinkedRelease:
 
     @property
     def unit(self) -> str:
-        """What tells units of privacy apart, in words: the key of the root."""
-        root = self._package.root
-        return f"{root.name}.{'+'.join(root.key)}"
+        """What tells units of privacy apart: the key of the root, as a column that tells persons apart of one table."""
+        return "+".join(self._package.root.key)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
+        return self._kept.is_repeated
+
+    @contextmanager
+    def kept(
+        self,
+        journal: str | PathLike[str] | None = None,
+        budget: Budget | str | PathLike[str] | None = None,
+        note: str = "",
+    ) -> Iterator[Self]:
+        """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does; one for all tables.
+
+        To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        """
+        schemas = {label: view.schema.to_dict() for label, view in self._views.items() if view.schema is not None}
+        workloads = {label: self._workload(label) for label in self._views}
+        settings = run_settings(
+            ledger=self._ledger,
+            mechanism=self._mechanism,
+            engine=self._engine,
+            hashed={"package": [self._package.content, schemas], "workload": workloads},
+            others={"randomness": self._bits.description},
+        )
+        with kept_run(
+            journal, budget, note=note, ledger=self._ledger, settings=settings, of="package", facts=self._facts()
+        ) as self._kept:
+            yield self
+
+    def _facts(self) -> dict[str, Any]:
+        """What is public of the run besides its settings: all that a release of its answers needs without it."""
+        views = {
+            label: {"budget": str(part.budget), "max_rows": part.unit.max_rows, "workload": self._asked[label]}
+            for label, part in self._parts.items()
+        }
+        package = {"package": dict(self._package.content), "views": views, "public": self._public}
+        return package | {"failure_delta": float(self._ledger.failure_delta)}
+
+    @property
+    def _public(self) -> dict[str, object]:
+        """What the certificate says of the run whatever comes out."""
+        return {**self._stated, "mechanism": mechanism_facts(self._mechanism)}
+
+    @property
+    def _bits(self) -> Randomness:
+        """Where the random bits come from."""
+        return SystemRandomness() if self._randomness is None else self._randomness
+
+    def _workload(self, label: str) -> Workload:
+        view = self._views[label]
+        assert view.schema is not None
+        return workload_of(view, view.schema.domain)
 
     def _release(self, label: str, known: Sequence[LinearMeasurement] = ()) -> Release:
         """The release of one view, which a part of the budget pays for, and whose engine is told what is known."""
@@ -107,12 +166,13 @@ class LinkedRelease:
             epsilon=self._ledger.epsilon,
             delta=self._ledger.delta,
             mechanism=self._mechanism,
-            workload=workload_of(view, view.schema.domain),
+            workload=self._workload(label),
             engine=Informed(self._engine, known) if known else self._engine,
             adjacency=Adjacency.ADD_REMOVE,
             accounting=self._ledger.accounting,
             randomness=self._randomness,
             ledger=self._parts[label],
+            kept=self._kept.part(),
         )
 
     def _stddev(self, label: str) -> float:
@@ -141,7 +201,7 @@ class LinkedRelease:
             For some views who sees each question and its answer; for audits.
         """
         report = in_notebook(report)
-        counted, above = dict(sources()), KnownAbove(self._views)
+        counted, above = dict(sources()), KnownAbove(self._views, self._kept.entropy)
         parts: dict[str, Synthesis] = {}
 
         def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
@@ -149,6 +209,7 @@ class LinkedRelease:
 
         try:
             for label, view in self._views.items():
+                self._kept.note({"view": label})
                 parts[label] = self._release(label, above.of(view, self._stddev(label))).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
@@ -160,6 +221,7 @@ class LinkedRelease:
                     informed = Informed(self._engine, above.of(view, self._stddev(label)))
                     parts[label] = parts[label].refit(informed, report=_named(report, label))
                     above.add(label, parts[label])
+            self._kept.end()
         except BaseException:
             if rescue is not None and parts:
                 rescue(self._synthesis(parts))
@@ -172,10 +234,9 @@ class LinkedRelease:
             self._views,
             parts,
             ledger=self._ledger,
-            mechanism=self._mechanism,
             engine=self._engine,
-            randomness=self._randomness or SystemRandomness(),
-            stated=self._stated,
+            randomness=self._bits,
+            public=self._public,
         )
         return LinkedSynthesis(package=self._package, parts=parts, certificate=certificate)
 

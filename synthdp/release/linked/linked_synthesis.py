@@ -10,11 +10,11 @@ import pandas as pd
 from synthdp.errors import ParameterError
 from synthdp.inference.requests import check_seed
 from synthdp.measurement import FloatArray
+from synthdp.release.families.expected_rows import expected_rows
+from synthdp.release.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.families.fitted_view import FittedView
+from synthdp.release.families.fresh_keys import fresh_keys
 from synthdp.release.linked import linked_archive
-from synthdp.release.linked.expected_rows import expected_rows
-from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
-from synthdp.release.linked.fitted_view import FittedView
-from synthdp.release.linked.fresh_keys import fresh_keys
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.uncertainty.intervals import cell_labels
@@ -70,6 +70,16 @@ class LinkedSynthesis:
     def knows_roots(self) -> bool:
         """Whether the number of roots can be told from its noise; if not, `sample` is to be told how many to draw."""
         return self._package.root.name in self._parts and self._parts[self._package.root.name].knows_rows
+
+    @property
+    def n_measured(self) -> int:
+        """How many marginals were measured."""
+        return sum(len(part.measurements) for part in self._parts.values())
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether something was released of all views; if not, the run was stopped before its end."""
+        return not self._lacking
 
     def sample(
         self, n_roots: int | None = None, *, seed: int | None = None, text: bool = False, given: Any = None
@@ -200,7 +210,7 @@ class LinkedSynthesis:
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:
-        """Restore what `save` wrote; see `synthdp.release.linked.loading.load`."""
+        """Restore what `save` wrote; see `synthdp.release.histories.loading.load`."""
         package, parts, certificate = linked_archive.read(path, max_bytes=max_bytes)
         return cls(package=package, parts=parts, certificate=certificate)
 
@@ -224,9 +234,13 @@ class LinkedSynthesis:
             raise ParameterError(f"columns: there is no {unknown[0]!r}; name columns as table.column")
         raise ParameterError(f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer")
 
+    @property
+    def _lacking(self) -> list[str]:
+        """Views of which nothing was released."""
+        return [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
+
     def _check_whole(self) -> None:
-        lacking = [n for n, view in self._views.items() if view.schema is not None and n not in self._parts]
-        if lacking:
+        if lacking := self._lacking:
             raise ParameterError(
                 f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal"
             )

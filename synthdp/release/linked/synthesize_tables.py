@@ -1,6 +1,5 @@
 """The door for linked tables: `synthesize_tables` turns a package of them into a `LinkedSynthesis`."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from os import PathLike
@@ -9,14 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from synthdp.errors import CautionWarning, ParameterError
+from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import CountSource
+from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.stating.about import read_about
+from synthdp.release.synthesize import warn_of
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.sources.rows import engine_frame, header_of
@@ -43,6 +44,9 @@ def synthesize_tables(
     engine: str | Estimator | None = None,
     accounting: str | Accounting | None = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
+    journal: str | PathLike[str] | None = None,
+    budget: Budget | str | PathLike[str] | None = None,
+    budget_note: str = "",
     report: Report = silent,
     rescue: Callable[[LinkedSynthesis], object] | None = None,
 ) -> LinkedSynthesis:
@@ -61,6 +65,8 @@ def synthesize_tables(
         The guarantee for all tables together: epsilon above 0; delta above 0 and far below 1 / (rows of the root).
     mechanism, engine, accounting, about
         As in `synthesize`; the same recipe is used for each table.
+    journal, budget, budget_note
+        As in `synthesize`: one journal for all tables, and one charge. The budget's ``unit`` is the key of the root.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -70,7 +76,8 @@ def synthesize_tables(
     Warns
     -----
     CautionWarning
-        Once for each thing that users should know of the result; they are on `LinkedSynthesis.cautions`, too.
+        Once for each thing that users should know of the result; they are on `LinkedSynthesis.cautions`, too. One is
+        not: that the journal's run was complete, so that this is its release again.
 
     Raises
     ------
@@ -79,8 +86,9 @@ def synthesize_tables(
     ParameterError
         If a table is missing, or another argument is out of range.
     PrivacyError
-        If rows of several roots have the same key where other rows hang on them: nobody could tell whose these are.
-    DataFileError, MissingExtraError
+        If rows of several roots have the same key where other rows hang on them: nobody could tell whose these are; or
+        as `synthesize` of journal and budget.
+    BudgetExceededError, DataFileError, MissingExtraError
         As `synthesize`.
     """
     said = {} if about is None else {"about": read_about(about)}
@@ -96,14 +104,9 @@ def synthesize_tables(
     )
     with ExitStack() as stack:
         found = opened_tables(described, tables, folder, stack)
-        synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
-    try:
-        for caution in synthesis.cautions:
-            warnings.warn(caution, CautionWarning, stacklevel=3)
-    except CautionWarning:  # by a filter; the budget is spent
-        if rescue is not None:
-            rescue(synthesis)
-        raise
+        with run.kept(journal, budget, budget_note):
+            synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
+    warn_of(synthesis, synthesis.cautions, rescue, repeated=journal if run.is_repeated else None)
     return synthesis
 
 

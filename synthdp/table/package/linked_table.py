@@ -86,6 +86,8 @@ class LinkedTable:
         none of the root.
     max_children
         Most rows of one parent that are used.
+    min_children
+        Least rows that each parent has.
     order
         The column by which rows of one parent are ordered; None if they stay in the order of the file.
     limits
@@ -106,6 +108,7 @@ class LinkedTable:
     parent: str | None = None
     parent_key: tuple[str, ...] = ()
     max_children: int = 1
+    min_children: int = 0
     order: str | None = None
     limits: Sequence[Limit] = ()
     missing_values: tuple[str, ...] = ("",)

@@ -11,6 +11,7 @@ from synthdp.table.package.linked_table import refuse_package
 _OF_PACKAGES = {"root": ("top", "unit"), "constraints": ("rules",), "note": ()}
 _OF_RESOURCES: dict[str, tuple[str, ...]] = {
     "max_children": ("most_children", "max_rows"),
+    "min_children": ("least_children", "min_rows"),
     "order": ("order_by", "ordered", "sort"),
     "limits": ("limit",),
     "public": ("lookup",),

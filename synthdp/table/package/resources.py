@@ -91,8 +91,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         refuse_package(f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name)
     fields = [field for field in schema["fields"] if field["name"] not in {*key, *parent_key}]
     columns_, ignored = _schema_of(resource, schema, fields, name)
-    if parent is None and own.keys() & {"max_children", "order", "limits"}:
-        refuse_package("it is the root, which has no parent: max_children, order and limits are for other tables", name)
+    if parent is None and own.keys() & {"max_children", "min_children", "order", "limits"}:
+        refuse_package("it is the root, which has no parent: bounds, an order and limits are for other tables", name)
+    most = 1 if parent is None else _max_children(own, name)
     table = LinkedTable(
         name=name,
         path=str(resource.get("path", "")),
@@ -103,7 +104,8 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         is_above=any(links.parent(other) == name for other in links.order),
         parent=parent,
         parent_key=parent_key,
-        max_children=1 if parent is None else _max_children(own, name),
+        max_children=most,
+        min_children=_min_children(own, most, name),
         order=_order(own, columns_, name),
         limits=_limits(own, columns_, name),
         missing_values=tuple(schema.get("missingValues", [""])),
@@ -159,6 +161,14 @@ def _max_children(own: Mapping[str, Any], name: str) -> int:
         problem = f"synthdp.max_children is {most!r}" if "max_children" in own else "synthdp.max_children is not given"
         refuse_package(f"{problem}; say how many rows of one parent are used, 1 to {MAX_CHILDREN}", name)
     return most
+
+
+def _min_children(own: Mapping[str, Any], most: int, name: str) -> int:
+    least = own.get("min_children", 0)
+    if isinstance(least, bool) or not isinstance(least, int) or not 0 <= least <= most:
+        problem = f"synthdp.min_children is {least!r}"
+        refuse_package(f"{problem}; say how many rows each parent has at least, 0 to {most}", name)
+    return least
 
 
 def _order(own: Mapping[str, Any], schema: Schema | None, name: str) -> str | None:

@@ -179,7 +179,7 @@ class View:
         return {**found, "synthdp": own} if own else {key: found[key] for key in found if key != "synthdp"}
 
     def _rules(self) -> Iterator[Mapping[str, Any]]:
-        """Rules of the table itself, rules of the package whose lowest table it is, and the order of rows."""
+        """Rules of the table itself, those of the package whose lowest table it is, order, and least children."""
         if self.table.schema is not None:
             for own in self.table.schema.rules:
                 yield qualified_rule(own.text, {name: f"{self.name}.{name}" for name in self.table.schema.names})
@@ -190,6 +190,9 @@ class View:
                 yield rule
         if (order := self.ordered_by) is not None:
             yield from _ordered(order, f"{self.name}.{order.name}")
+        for child in self.package.children(self.name):
+            if child.min_children:
+                yield {"forbid": {child.count: {"maximum": child.min_children - 1}}}
 
     @property
     def ordered_by(self) -> Column | None:

@@ -102,6 +102,14 @@ def test_bounds_orders_limits_and_rules_hold_in_every_row(released):
     assert not ((people["number"] > 1) & (firsts == "M") & (people["sex"] == "F")).any()
 
 
+def test_every_parent_has_as_many_rows_as_the_package_says(released):
+    found = content()
+    found["resources"][3]["synthdp"]["min_children"] = 1
+    drawn = synthdp.synthesize_tables(random_tables(100), found, **BUDGET).sample(100, seed=0)
+    assert set(drawn["pets"]["owner"]) == set(drawn["homes"]["home"])
+    assert len(set(released.sample(100, seed=0)["pets"]["owner"])) < 100  # which the package leaves open
+
+
 def test_rules_that_leave_some_row_nothing_are_told_with_the_table():
     contradiction = {"forbid": {"other people.sex": ["M"], "people.sex": ["M"]}}
     with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):

@@ -92,7 +92,7 @@ def test_a_bound_that_is_not_enforced_is_caught():
     for name, reader in wide.items():
         reader.add(tables_of([LARGE])[name])
     with pytest.raises(ParameterError, match="outside"):
-        linked_sources(views_of(found), wide, "homes.home")
+        linked_sources(views_of(found), wide, "home")
 
 
 def rows_by_home(tables, names=("people", "visits", "pets")):

@@ -98,6 +98,9 @@ BAD = {
     "which is no column": lambda r, _: r["pets"]["schema"].update(primaryKey="tag"),
     "max_children is not given": lambda r, _: r["pets"].pop("synthdp"),
     "max_children is 0": lambda r, _: r["pets"].update(synthdp={"max_children": 0}),
+    "min_children is 3; say how many rows each parent has at least, 0 to 2": lambda r, _: r["pets"]["synthdp"].update(
+        min_children=3
+    ),
     "order is 'age'": lambda r, _: r["pets"]["synthdp"].update(order="age"),
     "orders rows, but may be missing": lambda r, _: (
         r["pets"]["schema"]["fields"][1]["constraints"].pop("required"),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from synthdp.errors import ParameterError
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
-from synthdp.release.linked.fitted_view import FittedView, Group
-from synthdp.release.linked.quotas import Quotas
+from synthdp.release.families.fitted_view import FittedView, Group
+from synthdp.release.families.quotas import Quotas
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.package.view import OTHER, View
 from synthdp.table.records.codec import Codes, decode, encode

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import ParameterError
-from synthdp.release.linked.families import DrawnRows
+from synthdp.release.families.families import DrawnRows
 from synthdp.table.frames.empty_cells import empty_cells
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package

@@ -23,7 +23,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.inference.shrinkage import raked
 from synthdp.measurement import FloatArray, LinearMeasurement
-from synthdp.release.linked.expected_rows import expected_rows
+from synthdp.release.families.expected_rows import expected_rows
 from synthdp.release.synthesis import Synthesis
 from synthdp.table.package.view import View
 

@@ -6,7 +6,7 @@ import pytest
 
 import synthdp
 from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.release.linked.fitted_view import FittedView
+from synthdp.release.families.fitted_view import FittedView
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import views_of
 

@@ -1,0 +1,125 @@
+"""One run over one table of persons with several rows in an order: the release of the package that it stands for."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from types import MappingProxyType
+from typing import Self, final
+
+import pandas as pd
+
+from synthdp.inference.estimator import Estimator
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.private_table import CountSource
+from synthdp.release.histories.history_package import IN_PYTHON, PERSONS, check_settings, history_package
+from synthdp.release.histories.history_synthesis import HistorySynthesis
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.linked.linked_release import LinkedRelease
+from synthdp.release.linked.linked_synthesis import LinkedSynthesis
+from synthdp.reporting import Report, silent
+from synthdp.selection.mechanism import Mechanism
+from synthdp.table.files.table_file import TableFile
+from synthdp.table.linking.linked_rows import LinkedTableReader, linked_sources
+from synthdp.table.records.loading import chunks_of
+from synthdp.table.schema.open_schema import OpenSchema
+
+
+@final
+class HistoryRelease:
+    """A run over one table, with everything public settled before the records are there.
+
+    Parameters are those of `synthesize_histories`; ``header`` are the table's columns, ``called`` is what messages call
+    unit, most rows and order, ``stated`` are further public facts for the certificate, ``randomness`` is for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        schema: OpenSchema,
+        header: Sequence[str],
+        unit: str,
+        max_rows_per_unit: int,
+        order: str,
+        epsilon: float,
+        delta: float,
+        mechanism: str | Mechanism = "auto",
+        engine: str | Estimator | None = None,
+        accounting: str | Accounting | None = None,
+        called: tuple[str, str, str] = IN_PYTHON,
+        stated: Mapping[str, object] = MappingProxyType({}),
+        randomness: Randomness | None = None,
+    ) -> None:
+        check_settings(unit, max_rows_per_unit, order, called=called)
+        plain = schema.reordered(header, unit=unit)
+        package = history_package(plain, header, unit=unit, order=order, max_rows=max_rows_per_unit, called=called)
+        self._run = LinkedRelease(
+            package=package,
+            epsilon=epsilon,
+            delta=delta,
+            mechanism=mechanism,
+            engine=engine,
+            accounting=accounting,
+            stated=stated,
+            randomness=randomness,
+        )
+        self._unit = unit
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for all."""
+        return self._run.ledger
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
+        return self._run.is_repeated
+
+    @contextmanager
+    def kept(
+        self,
+        journal: str | PathLike[str] | None = None,
+        budget: Budget | str | PathLike[str] | None = None,
+        note: str = "",
+    ) -> Iterator[Self]:
+        """Keep answers in a journal, and charge a population's budget now; as `LinkedRelease.kept`."""
+        with self._run.kept(journal, budget, note):
+            yield self
+
+    @forgetful
+    def of(
+        self,
+        table: TableFile | pd.DataFrame,
+        *,
+        report: Report = silent,
+        rescue: Callable[[HistorySynthesis], object] | None = None,
+    ) -> HistorySynthesis:
+        """Read the table, once, and spend the budget on it.
+
+        Parameters
+        ----------
+        table
+            An open file, or a frame, of the columns of the header.
+        report, rescue
+            As in `synthesize_histories`.
+        """
+
+        def kept(paid: LinkedSynthesis) -> None:
+            if rescue is not None:
+                rescue(HistorySynthesis(paid))
+
+        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=kept))
+
+    def _read(self, table: TableFile | pd.DataFrame, report: Report) -> Mapping[str, CountSource]:
+        """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""
+        readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
+
+        def told(share: float) -> None:
+            report("reading", round(100 * share), 100)
+
+        for chunk in chunks_of(table, told) if isinstance(table, TableFile) else [table]:
+            for name, reader in readers.items():
+                reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
+        return linked_sources(self._run.all_views, readers, self._run.unit)
