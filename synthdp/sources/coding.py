@@ -18,7 +18,7 @@ from synthdp.errors import SourceError
 from synthdp.sources.asking import asked
 from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.comparisons import Lookup
-from synthdp.sources.engine_frame import EngineFrame, collected
+from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
 from synthdp.sources.engine_source import EngineSource
 from synthdp.table.columns.column import Column, code_dtype
 from synthdp.table.records.codec import CodedTable
@@ -81,10 +81,10 @@ def _in_duckdb(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kep
         if lookup is None or not lookup.codes:
             chosen.append(code_of(column, held).alias(name))
         else:
-            chosen.append(lookup.values.alias(name))
             is_text = held.family == "text"
-            joins.append(_joined(f"known_{number}", f"encode({code})" if is_text else code, lookup, is_text=is_text))
-            code = _found(column, lookup, code, f"known_{number}.code")
+            chosen.append((nw.col(held.alias + GIVEN) if is_text else lookup.values).alias(name))
+            code, joined = _joined(f"known_{number}", code, column, lookup, is_text=is_text)
+            joins.append(joined)
         codes.append(f"CAST({code} AS {_UNSIGNED[code_dtype(size).itemsize]}) AS {name}")
     given = nw.to_native(frame.rows.select(chosen))
     given.query(view, f"CREATE TEMP TABLE {table} AS SELECT {', '.join(codes)} FROM {view} {' '.join(joins)}")
@@ -100,17 +100,21 @@ _UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
 """DuckDB's types by their bytes."""
 
 
-def _joined(name: str, key: str, lookup: Lookup, *, is_text: bool) -> str:
-    """A join with public values; texts as their bytes, in which no collation takes two for one."""
+def _joined(name: str, given: str, column: Column, lookup: Lookup, *, is_text: bool) -> tuple[str, str]:
+    """A code, and the joins with public values that find it; texts as their bytes: no collation takes two for one.
+
+    Most texts are levels as they stand. Only the others are stripped of white space, which takes longer than all else.
+    """
     words = [value.encode().hex() if is_text else str(int(value)) for value in lookup.codes]
     word, code = (f"unnest(string_split('{','.join(each)}', ','))" for each in (words, map(str, lookup.codes.values())))
     word = f"unhex({word})" if is_text else f"CAST({word} AS BIGINT)"
-    return f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name} ON {key} = {name}.word"
-
-
-def _found(column: Column, lookup: Lookup, given: str, code: str) -> str:
-    missing = int(column.missing_code)
-    return f"CASE WHEN {given} IS NULL THEN {missing} WHEN {code} IS NULL THEN {lookup.unknown} ELSE {code} END"
+    known = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
+    stripped = f"encode(regexp_replace({given}, '{AROUND}', '', 'g'))"
+    keys = [f"encode({given})", f"CASE WHEN {name}_0.code IS NULL THEN {stripped} END"] if is_text else [given]
+    joins = (f"{known}_{turn} ON {key} = {name}_{turn}.word" for turn, key in enumerate(keys))
+    found = ", ".join(f"{name}_{turn}.code" for turn in range(len(keys)))
+    code = f"CASE WHEN {given} IS NULL THEN {int(column.missing_code)} ELSE coalesce({found}, {lookup.unknown}) END"
+    return code, " ".join(joins)
 
 
 def _in_spark(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from helpers.cli_runs import FIELDS, assert_one_line, invoke, lay_out, names_in, run_arguments, write
+from pyarrow.parquet import ParquetFile
 
 from synthdp.cli import outputs
 from synthdp.release.drawing import batches
@@ -72,6 +73,10 @@ def test_a_parquet_file_of_blocks_reads_as_one_that_was_drawn_at_once():
     assert read("out.csv")["id"].astype(int).tolist() == long["id"].tolist()
     for name in ("town", "code"):
         assert (read("out.csv")[name] == long[name].fillna("").astype(str)).all()
+    columns = map(ParquetFile("long.parquet").metadata.row_group(0).column, range(long.shape[1]))
+    has_limits = {column.path_in_schema: column.is_stats_set for column in columns}
+    assert has_limits["id"]
+    assert not has_limits["town"]  # to look for them takes longer than to write the texts
 
 
 def test_a_long_table_goes_to_standard_output(place):

@@ -263,14 +263,9 @@ class BinnedColumn(Column):
     def draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)
-        if not self._is_even:
-            return (self._heaped_runs or self._runs).draw(bins, rng)
-        lows = self._starts[:-1]
-        lengths = np.maximum(np.diff(self._starts), 1)
-        points: NDArray[np.int64] = lows[bins]
-        if lengths.max() > 1:
-            points += rng.integers(lengths[bins])
-        return points
+        if self._is_even:  # each bin is one run
+            return self._runs.points_in(bins, rng)
+        return (self._heaped_runs or self._runs).draw(bins, rng)
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
         """A grid point between each two of one bin, both included and kept, by the shape; round ones like others."""

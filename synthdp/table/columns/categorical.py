@@ -232,9 +232,14 @@ class CategoricalColumn(Column):
 
     def decode_categories(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Categorical:
         """The level of each code, of a column of texts, as a category: a number a row, and no text."""
-        levels, positions = self._written_levels, self._draw(codes, rng)
-        named = np.append(np.arange(len(levels)), -1)[positions]  # beyond the last: missing
-        return pd.Categorical.from_codes(named, categories=pd.Index(levels, dtype="str"))
+        positions, n_levels = self._draw(codes, rng), len(self._categories)
+        # beyond the last is missing; in the type that pandas would make of them
+        named = np.append(np.arange(n_levels), -1).astype(np.min_scalar_type(-n_levels))[positions]
+        return pd.Categorical.from_codes(named, categories=self._categories)
+
+    @cached_property
+    def _categories(self) -> pd.Index:
+        return pd.Index(self._written_levels, dtype="str")
 
     def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
         """The level of each code as a text."""

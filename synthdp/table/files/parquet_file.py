@@ -97,9 +97,13 @@ def write_parquet_pieces(frames: Iterable[pd.DataFrame], empty: pd.DataFrame, st
     as_read = pyarrow.Schema.from_pandas(empty, preserve_index=False).metadata  # what pandas is told of the types
     pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(pieces).replace_schema_metadata(as_read)
+    types = pyarrow.types
     # a dictionary of drawn floats, which are mostly different, takes longer than they do themselves, and more bytes
-    few = [field.name for field in first.schema if not pyarrow.types.is_floating(field.type)]
-    with pyarrow.parquet.ParquetWriter(stream, first.schema, use_dictionary=few, store_schema=False) as writer:
+    few = [field.name for field in first.schema if not types.is_floating(field.type)]
+    # least and greatest texts take a quarter of the time, and in rows of no order help nobody to skip any
+    ordered = [field.name for field in first.schema if not types.is_dictionary(field.type)]
+    options = {"use_dictionary": few, "write_statistics": ordered, "store_schema": False}
+    with pyarrow.parquet.ParquetWriter(stream, first.schema, **options) as writer:
         writer.write_table(first)
         for piece in pieces:
             writer.write_table(piece.cast(first.schema))

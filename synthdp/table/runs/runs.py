@@ -11,6 +11,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+MAX_SCALED = 2**32
+"""Random floats are multiples of 2**-53: stretched to this limit, 2**21 of them fall on each whole number."""
+
 
 def cut_at(starts: Ints, *others: Ints) -> Ints:
     """All starts within the first array's span, each once: the last entry of ``starts`` ends the last run.
@@ -81,6 +84,22 @@ def shares_of_groups(groups: Ints, lengths: Ints, mass: Floats) -> Floats:
     return np.asarray(relative / np.add.reduceat(relative, begins)[group])
 
 
+def below(limits: Ints, which: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
+    """For each of ``which`` a whole number from 0 up to its limit, which is left out, each equally likely.
+
+    Limits are above 0. Up to `MAX_SCALED` a random float is stretched, twice as fast as whole numbers
+    are drawn of many limits; how often two numbers come then differs by less than one part in 2**20.
+
+    >>> below(np.array([1, 3]), np.array([0, 1, 1, 1, 1]), np.random.default_rng(0)).tolist()
+    [0, 0, 0, 0, 2]
+    """
+    if limits.max(initial=1) > MAX_SCALED:
+        return np.asarray(rng.integers(limits[which]))
+    scaled = rng.random(len(which))
+    scaled *= limits.astype(np.float64)[which]  # below the limit, for the random float is at most 1 - 2**-53
+    return scaled.astype(np.int64)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Runs:
@@ -129,11 +148,11 @@ class Runs:
             np.minimum(runs, self.last[groups])
         )  # rounding may pass the end of the group, never its beginning
 
-    def points_in(self, runs: Rows, rng: np.random.Generator) -> Ints:
+    def points_in(self, runs: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
         """A grid point from each of some runs."""
         points: Ints = self.firsts[runs]
         if self.lengths.max(initial=1) > 1:
-            points += rng.integers(self.lengths[runs])
+            points += below(self.lengths, runs, rng)
         return points
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:

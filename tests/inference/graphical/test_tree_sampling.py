@@ -15,7 +15,7 @@ from scipy.special import chdtr, chdtrc
 
 from synthdp.domain import Domain
 from synthdp.inference.arrays import compact, stable_order
-from synthdp.inference.drawing import draw_counts, draw_each, draw_values, round_counts
+from synthdp.inference.drawing import _shuffled, draw_counts, draw_each, draw_values, round_counts
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.regions.region_tables import RegionTables
@@ -173,8 +173,8 @@ class Unshuffled:
     def random(self, size):
         return self._generator.random(size)
 
-    def permutation(self, n):
-        return np.arange(n)
+    def integers(self, _limit, size, dtype):
+        return np.zeros(size, dtype)
 
 
 def dependence(model, domain, generators):
@@ -230,6 +230,28 @@ def test_stable_order_is_the_stable_sort(n_groups):
     rng = np.random.default_rng(7)
     groups = np.concatenate([rng.integers(0, n_groups, 3000), rng.integers(0, min(n_groups, 50), 3000), [n_groups - 1]])
     np.testing.assert_array_equal(stable_order(groups, n_groups), np.argsort(groups, kind="stable"))
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 2**12, 2**62])
+def test_rows_come_group_after_group_and_in_each_in_random_order(n_groups):
+    """By sorting one number a row, and, of so many groups that they leave no bits for chance, in another way."""
+    rng = np.random.default_rng(9)
+    groups = rng.integers(0, min(n_groups, 5), 1000) * max(n_groups // 5, 1)
+    rows, in_order = _shuffled(groups, n_groups, rng)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(1000))
+    np.testing.assert_array_equal(in_order, np.sort(groups))
+    np.testing.assert_array_equal(in_order, groups[rows])
+    largest = rows[in_order == in_order[0]]
+    assert abs(np.corrcoef(largest, np.arange(len(largest)))[0, 1]) < 7 / np.sqrt(len(largest))
+
+
+def test_each_order_of_a_group_is_as_likely():
+    groups, rng = np.array([1, 0, 1, 0, 1]), np.random.default_rng(10)
+    seen = np.zeros(6)
+    for _ in range(3000):
+        rows, _ = _shuffled(groups, 2, rng)
+        seen[[(0, 2, 4), (0, 4, 2), (2, 0, 4), (2, 4, 0), (4, 0, 2), (4, 2, 0)].index(tuple(rows[2:].tolist()))] += 1
+    assert chdtrc(5, chi_squared(seen, np.full(6, 500.0))) > 1e-10
 
 
 def test_more_than_65536_groups():
