@@ -1,11 +1,16 @@
 """Packages on the command line: a folder in, a folder out, and refusals of one line."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
 from helpers.families import description, random_tables
+from helpers.html_pages import Page
+
+from synthdp.evaluation.evaluation import NOT_PRIVATE
+from synthdp.evaluation.metrics.linked_marginals import KINDS
 
 BUDGET = ("--epsilon", "3", "--delta", "1e-6", "--mechanism", "independent")
 
@@ -85,3 +90,40 @@ def test_a_draft_has_all_tables_and_no_value(folder):
     draft = json.loads((folder / "draft.json").read_text())
     assert [each["name"] for each in draft["resources"]] == ["homes", "people", "pets", "visits"]
     assert "cat" not in json.dumps(draft["resources"])
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_holds_a_synthetic_package_against_the_true_one():
+    pytest.importorskip("matplotlib")
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp", "--seed", "1")
+    assert done.code == 0, done
+    both = ("in/datapackage.json", "out/datapackage.json")
+    done = invoke("report", *both, "--json")
+    assert done.code == 0, done
+    assert done.lines[0] == f"synthdp: {NOT_PRIVATE}"
+    found = json.loads(done.out)
+    assert sum(found["broken_links"].values()) == 0
+    assert found["facts"]["release"]["guarantee"] == "(3, 1e-06)-differential privacy"
+    assert {row["kind"] for row in found["distances"]} == set(KINDS)
+    for options, said in (
+        (("-s", "schema.json"), "--schema is for one table"),
+        (("out/datapackage.json",), "2 synthetic packages"),
+        ((), "--output is missing"),
+    ):
+        refused = invoke("report", *both, *options)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert said in refused.err
+    assert "give the datapackage.json of both" in invoke("report", both[0], "out/homes.csv", "--json").err
+
+
+def test_the_page_of_a_released_package_opens_nothing_else(folder):
+    pytest.importorskip("matplotlib")
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp")
+    assert done.code == 0, done
+    shutil.rmtree(folder / "in")
+    assert invoke("report", "--public", "all.synthdp", "-o", "page.html").code == 0
+    page = Page((folder / "page.html").read_text())
+    assert "later people: Columns" in page.text
+    assert "any one row of the root with all rows below it" in page.text
+    assert "about 1" in page.text  # 120 homes and people of so many
+    assert "families, by the noisy counts" in page.text

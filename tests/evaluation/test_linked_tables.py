@@ -1,11 +1,14 @@
 """Linked tables held against true ones: nothing where they are the same, and broken links where there are some."""
 
+import json
+
 import numpy as np
 import pytest
-from helpers.families import package, random_tables
+from helpers.families import description, package, random_tables
 
 import synthdp
-from synthdp.evaluation.linked_tables import KINDS
+from synthdp.errors import ParameterError
+from synthdp.evaluation.metrics.linked_marginals import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +40,57 @@ def test_broken_links_are_counted(tables):
     twice = tables["homes"].assign(home=[1, *tables["homes"]["home"].tolist()[1:]])
     assert synthdp.evaluate_tables(tables, {**tables, "pets": lost}, package()).broken_links["pets"] == 3
     assert synthdp.evaluate_tables(tables, {**tables, "homes": twice}, package()).broken_links["homes"] == 1
+
+
+def test_errors_stand_beside_those_of_families_drawn_at_random(tables):
+    found = synthdp.evaluate_tables(tables, random_tables(200, seed=1), package())
+    means = found.summary()
+    assert (means["mean"] < 3 * means["sampling"]).all()
+    assert (means["sampling"] < 3 * means["mean"]).all()
+    fewer = synthdp.evaluate_tables(tables, random_tables(20, seed=1), package()).summary()
+    assert (fewer["sampling"] > 1.5 * means["sampling"]).all()
+
+
+def test_a_marginal_is_shown_cell_by_cell(tables):
+    found = synthdp.evaluate_tables(tables, random_tables(30, seed=2), package())
+    row = found.distances[found.distances["kind"] == "siblings"].iloc[0]
+    cells = found.drill(row["kind"], row["table"], row["columns"])
+    assert cells["difference"].abs().sum() / 2 == pytest.approx(row["tvd"])
+    assert cells[["real share", "synthetic share"]].sum().tolist() == pytest.approx([1, 1])
+    with pytest.raises(ParameterError, match="see distances"):
+        found.drill("siblings", "homes", row["columns"])
+
+
+def test_tables_are_read_from_packages(tables, tmp_path):
+    for folder, found in (("true", tables), ("made", random_tables(50, seed=3))):
+        (tmp_path / folder).mkdir()
+        for name, table in found.items():
+            table.to_csv(tmp_path / folder / f"{name}.csv", index=False)
+        (tmp_path / folder / "datapackage.json").write_text(json.dumps(description()))
+    paths = [tmp_path / folder / "datapackage.json" for folder in ("true", "made")]
+    by_path, by_frame = (
+        synthdp.evaluate_tables(*paths),
+        synthdp.evaluate_tables(tables, random_tables(50, seed=3), package()),
+    )
+    assert by_path.distances.equals(by_frame.distances)
+    assert by_path.facts == by_frame.facts
+    lacking = description()
+    lacking["resources"] = lacking["resources"][:-1]
+    paths[1].write_text(json.dumps(lacking))
+    with pytest.raises(ParameterError, match="has no table 'pets'"):
+        synthdp.evaluate_tables(*paths)
+
+
+def test_nothing_is_compared_with_nothing(tables):
+    with pytest.raises(ParameterError, match="synthetic tables: 'homes' has no rows"):
+        synthdp.evaluate_tables(tables, {name: table.iloc[:0] for name, table in tables.items()}, package())
+    with pytest.raises(ParameterError, match="package is missing"):
+        synthdp.evaluate_tables(tables, tables)
+    with pytest.raises(ParameterError, match="no guarantee"):
+        synthdp.evaluate_tables(tables, tables, package(), certificate={"epsilon": 1})
+
+
+def test_a_table_that_has_lost_all_rows_is_far_from_the_true_one(tables):
+    found = synthdp.evaluate_tables(tables, {**tables, "pets": tables["pets"].iloc[:0]}, package())
+    lost = found.distances[(found.distances["table"] == "pets")]
+    assert lost["tvd"].eq(1).all()
