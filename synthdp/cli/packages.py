@@ -197,7 +197,7 @@ def described(package: Package) -> dict[str, Any]:
         name = resource["name"]
         keys = package[name].keys if name not in package.lookups else ()
         fields = [_fresh(field) if field["name"] in keys else field for field in resource["schema"]["fields"]]
-        kept = {key: value for key, value in resource.items() if key not in ("hash", "bytes", "stats")}
+        kept = {key: value for key, value in resource.items() if key not in ("hash", "bytes", "stats", "data")}
         resources.append({**kept, "path": files[name], "schema": {**resource["schema"], "fields": fields}})
     return {**package.content, "resources": resources}
 

@@ -66,11 +66,10 @@ class LinkedEvaluation:
         if table not in self.marginals or (kind, names) not in set(self.marginals[table][0].names()):
             raise ParameterError(f"drill: there is no marginal {kind!r} of {table!r} by {names}; see distances")
         real, synthetic = (each.counts(kind, names) for each in self.marginals[table])
-        schema = self.marginals[table][0].view.schema
-        assert schema is not None
         places = np.nonzero((real > 0) | (synthetic > 0))
         labels = [
-            np.array(level_texts(schema[name]), dtype=object)[place] for name, place in zip(names, places, strict=True)
+            np.array(level_texts(self.marginals[table][0].column(name)), dtype=object)[place]
+            for name, place in zip(names, places, strict=True)
         ]
         axes = names if len(set(names)) == len(names) else (names[0], f"other {names[1]}")
         frame = pd.DataFrame(dict(zip(axes, labels, strict=True)))

@@ -94,3 +94,26 @@ def test_a_table_that_has_lost_all_rows_is_far_from_the_true_one(tables):
     found = synthdp.evaluate_tables(tables, {**tables, "pets": tables["pets"].iloc[:0]}, package())
     lost = found.distances[(found.distances["table"] == "pets")]
     assert lost["tvd"].eq(1).all()
+
+
+def test_columns_of_public_tables_are_columns_above(tables):
+    content = description()
+    content["resources"][3]["schema"]["foreignKeys"].append(
+        {"fields": "kind", "reference": {"resource": "kinds", "fields": "kind"}}
+    )
+    content["resources"][2]["schema"]["foreignKeys"].append(
+        {"fields": "when", "reference": {"resource": "times", "fields": "when"}}
+    )
+    for name, rows in (
+        ("kinds", [{"kind": "cat", "legs": 4}, {"kind": "dog", "legs": 2}]),
+        ("times", [{"when": "1", "early": "yes"}, {"when": "2", "early": "yes"}, {"when": "3", "early": "no"}]),
+    ):
+        fields = {"fields": [{"name": key} for key in rows[0]]}
+        content["resources"].append({"name": name, "schema": fields, "data": rows, "synthdp": {"public": True}})
+    found = synthdp.evaluate_tables(tables, random_tables(50, seed=1), content)
+    across = found.distances[found.distances["kind"] == "pairs across tables"]["columns"].tolist()
+    assert [pair for pair in across if "times" in pair[0]] == [("times.early", "visits.why")]
+    assert not any("kinds" in pair[0] for pair in across)  # it only renames
+    cells = found.drill("pairs across tables", "visits", ("times.early", "visits.why"))
+    early = tables["visits"].merge(tables["people"], on=["home", "number"])["when"].isin(["1", "2"])
+    assert cells.groupby("times.early")["real share"].sum()["yes"] == pytest.approx(early.mean(), abs=0.1)

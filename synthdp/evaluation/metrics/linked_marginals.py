@@ -9,7 +9,9 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.table.columns.column import Column
 from synthdp.table.linking.linked_rows import FamilyRows
+from synthdp.table.package.joined import Joined
 from synthdp.table.package.view import View
 from synthdp.table.records.unit_rows import turns_of
 
@@ -22,7 +24,8 @@ COLUMNS, OWN, ACROSS, NUMBERS, SIBLINGS, TRANSITIONS = KINDS = (
     "transitions",
 )
 """What is counted: each column, and each number of children, by itself; pairs of one table; a column and one of a table
-above; a column and a number of children; of a row and any other of its parent; of a row and the next one."""
+above, or of a public table that it refers to; a column and a number of children; of a row and any other of its parent;
+of a row and the next one."""
 
 Counts: TypeAlias = NDArray[np.float64]
 Names: TypeAlias = tuple[str, ...]
@@ -56,6 +59,7 @@ class LinkedMarginals:
         yield from ((OWN, pair) for pair in combinations(own, 2))
         above = [name for name in self.view.above if not name.startswith("number of ")]
         yield from ((ACROSS, pair) for pair in product(above, own))
+        yield from ((ACROSS, (name, each)) for name, each in product(self._joined, own) if self._source(name) != each)
         yield from ((NUMBERS, pair) for pair in product(own, counts))
         if self.view.table.parent is None or self.view.table.max_children == 1:
             return
@@ -71,7 +75,7 @@ class LinkedMarginals:
         numpy.ndarray
             One axis a column.
         """
-        sizes = [self._sizes[name] for name in names]
+        sizes = [self.column(name).size for name in names]
         places = self._places(kind)
         cells = self._codes[names[0]][places[0]].astype(np.int64)
         for name, size in zip(names[1:], sizes[1:], strict=True):  # there is one at most
@@ -86,14 +90,27 @@ class LinkedMarginals:
             return self._siblings
         return (self._later - 1, self._later) if kind == TRANSITIONS else (_ALL, _ALL)
 
-    @cached_property
-    def _codes(self) -> dict[str, NDArray[Any]]:
-        return self.rows.with_above()
+    def column(self, name: str) -> Column:
+        """What the codes of a column mean."""
+        if name in self._joined:
+            return self._joined[name].column
+        assert self.view.schema is not None
+        return self.view.schema[name]
 
     @cached_property
-    def _sizes(self) -> dict[str, int]:
-        schema = self.view.schema
-        return {} if schema is None else {name: schema[name].size for name in schema.names}
+    def _joined(self) -> dict[str, Joined]:
+        """Columns of public tables to which these rows refer, or rows above, unless they only rename the key."""
+        known = {*self.view.above, *self.view.own}
+        found = self.view.package.joined.items()
+        return {name: each for name, each in found if each.source in known and not each.renames}
+
+    def _source(self, name: str) -> str:
+        return self._joined[name].source
+
+    @cached_property
+    def _codes(self) -> dict[str, NDArray[Any]]:
+        found = self.rows.with_above()
+        return found | {name: each.codes[found[each.source]] for name, each in self._joined.items()}
 
     @cached_property
     def _later(self) -> NDArray[np.intp]:

@@ -56,13 +56,11 @@ class LinkedView:
 
     def levels(self, table: str, column: str) -> list[str]:
         """What the codes of a column stand for."""
-        schema = self.marginals[table][0].view.schema
-        return [] if schema is None else level_texts(schema[column])
+        return level_texts(self.marginals[table][0].column(column))
 
     def is_ordered(self, table: str, column: str) -> bool:
         """Whether its levels are bins."""
-        schema = self.marginals[table][0].view.schema
-        return schema is not None and isinstance(schema[column], BinnedColumn)
+        return isinstance(self.marginals[table][0].column(column), BinnedColumn)
 
     def is_number(self, row: pd.Series) -> bool:
         """Whether a row of the distances is of a number of children alone."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import ParameterError
-from synthdp.inference.requests import check_seed
+from synthdp.inference.requests import check_cells, check_seed
 from synthdp.measurement import FloatArray
 from synthdp.release.linked import linked_archive
 from synthdp.release.linked.families import DrawnRows, checked_names, drawn_children, drawn_roots
@@ -18,6 +18,7 @@ from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.uncertainty.intervals import cell_labels
 from synthdp.table.headers import listed
+from synthdp.table.package.joined import regrouped
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
@@ -157,9 +158,9 @@ class LinkedSynthesis:
         Parameters
         ----------
         columns
-            Names as ``table.column``, or ``number of table``, each once: of one table, and of tables above it. Before
-            the name of a column of the lowest table ``other`` stands for another row of the same parent: the row
-            before, or the first one.
+            Names as ``table.column``, or ``number of table``, each once: of one table, of tables above it, and of
+            public tables to which these refer. Before the name of a column of the lowest table ``other`` stands for
+            another row of the same parent: the row before, or the first one.
 
         Returns
         -------
@@ -174,11 +175,18 @@ class LinkedSynthesis:
             If there are too many combinations.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
-        views = self._views_with(names)
-        counts = np.sum([self._rows_expected(view, names) for view in views], axis=0)
+        if not names or len(set(names)) < len(names):
+            raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
+        joined = self._package.joined
+        asked = list(dict.fromkeys(joined[name].source if name in joined else name for name in names))
+        views = self._views_with(asked)
+        counts = np.sum([self._rows_expected(view, asked) for view in views], axis=0)
         schema = views[0].schema
         assert schema is not None
-        return pd.Series(counts.ravel(), index=cell_labels(schema, names), name="count")
+        wanted = {name: joined[name].column if name in joined else schema[name] for name in names}
+        check_cells(prod(column.size for column in wanted.values()), f"the marginal of {listed(names)}")
+        found = regrouped(counts, asked, wanted, joined)
+        return pd.Series(found.ravel(), index=cell_labels(wanted, names), name="count")
 
     def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
         """Expected numbers of rows of a view by some columns: weights, each by what a row of its class counts."""
@@ -222,8 +230,6 @@ class LinkedSynthesis:
 
     def _views_with(self, names: Sequence[str]) -> list[View]:
         """The views whose rows are counted by some columns: those of the lowest table that has one of them."""
-        if not names or len(set(names)) < len(names):
-            raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
         known: set[str] = set()
         for table in self._package.tables:
             views = [self._views[label] for label in self._of_table(table.name)]

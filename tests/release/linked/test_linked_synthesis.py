@@ -152,6 +152,25 @@ def test_marginals_are_of_rows_of_the_lowest_table(released):
             released.marginal(wrong)
 
 
+def test_columns_of_public_tables_follow_from_their_keys(tmp_path):
+    found = content([{"forbid": {"sides.side": ["east"], "people.sex": ["F"]}}])
+    found["resources"][0]["schema"]["foreignKeys"] = [
+        {"fields": "place", "reference": {"resource": "sides", "fields": "place"}}
+    ]
+    fields = [{"name": "place"}, {"name": "side", "type": "string"}]
+    found["resources"].append({"name": "sides", "schema": {"fields": fields}, "synthdp": {"public": True}})
+    sides = pd.DataFrame({"place": ["land", "town"], "side": ["east", "west"]})
+    made = synthdp.synthesize_tables({**random_tables(200), "sides": sides}, found, **BUDGET)
+    made.save(tmp_path / "all.synthdp")
+    loaded = synthdp.load(tmp_path / "all.synthdp")
+    by_side, by_place = (loaded.marginal([name, "people.sex"]) for name in ("sides.side", "homes.place"))
+    assert by_side["west"].to_dict() == pytest.approx(by_place["town"].to_dict())
+    assert by_side["east", "F"] == pytest.approx(0, abs=1e-6)
+    drawn = loaded.sample(200, seed=0)
+    assert set(drawn["people"].merge(drawn["homes"], on="home").query("place == 'land'")["sex"]) == {"M"}
+    assert list(drawn["homes"].columns) == ["home", "place"]
+
+
 def test_one_ledger_pays_for_all_and_the_certificate_says_so(released):
     stated = released.certificate
     jsonschema.validate(stated, json.loads(SCHEMA_FILE.read_text()))
