@@ -12,8 +12,8 @@ import pandas as pd
 
 from synthdp.errors import ParameterError
 from synthdp.evaluation.evaluation import NOT_PRIVATE
-from synthdp.evaluation.linked_evaluation import LinkedEvaluation
-from synthdp.evaluation.metrics.linked_marginals import LinkedMarginals, distance
+from synthdp.evaluation.linked_evaluation import LinkedEvaluation, Marginals
+from synthdp.evaluation.metrics.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance
 from synthdp.inference.requests import check_seed
 from synthdp.release.linked.synthesize_tables import Opened, opened_tables, package_of
 from synthdp.reporting import Report, in_notebook, silent
@@ -87,18 +87,9 @@ def evaluate_tables(
     n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
     times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
     marginals = {
-        name: (LinkedMarginals(view, true.rows[name]), LinkedMarginals(view, made.rows[name]))
+        name: (LinkedMarginals(view, true.rows[name], times), LinkedMarginals(view, made.rows[name]))
         for name, view in views.items()
     }
-    found = []
-    for done, (name, (real, other)) in enumerate(marginals.items()):
-        report("comparing", done, len(marginals))
-        for kind, columns in real.names():
-            counts = real.counts(kind, columns)
-            tvd = distance(counts, other.counts(kind, columns))
-            sampling = distance(counts, real.counts(kind, columns, times))
-            found.append((kind, name, columns, tvd, sampling))
-    distances = pd.DataFrame(found, columns=["kind", "table", "columns", "tvd", "sampling"])
     facts = {
         "not_private": NOT_PRIVATE,
         "rows": _row_facts(true, made),
@@ -107,8 +98,27 @@ def evaluate_tables(
         "software": f"synthdp {__version__}",
     }
     return LinkedEvaluation(
-        distances=distances, broken_links=_broken_links(described, made), facts=facts, marginals=marginals
+        distances=_distances(marginals, report),
+        broken_links=_broken_links(described, made),
+        facts=facts,
+        marginals=marginals,
     )
+
+
+def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:
+    """Of all marginals how far the synthetic tables are, and how far families drawn at random would be."""
+    rows = []
+    for done, (name, (real, other)) in enumerate(marginals.items()):
+        report("comparing", done, len(marginals))
+        found: dict[tuple[str, Names], tuple[float, float]] = {}
+        for kind, columns in real.names():
+            if kind == SIBLINGS and (same := found.get((kind, columns[::-1]))) is not None:
+                found[kind, columns] = same  # both orders of a pair are counted
+            else:
+                counts, sample = real.counts_and_sample(kind, columns)
+                found[kind, columns] = distance(counts, other.counts(kind, columns)), distance(counts, sample)
+        rows += [(kind, name, columns, *both) for (kind, columns), both in found.items()]
+    return pd.DataFrame(rows, columns=["kind", "table", "columns", "tvd", "sampling"])
 
 
 def _described(truth: Tables, package: Package | Mapping[str, Any] | str | PathLike[str] | None) -> Package:

@@ -8,6 +8,7 @@ from helpers.families import description, package, random_tables
 
 import synthdp
 from synthdp.errors import ParameterError
+from synthdp.evaluation.metrics import linked_marginals
 from synthdp.evaluation.metrics.linked_marginals import KINDS
 
 
@@ -117,3 +118,21 @@ def test_columns_of_public_tables_are_columns_above(tables):
     cells = found.drill("pairs across tables", "visits", ("times.early", "visits.why"))
     early = tables["visits"].merge(tables["people"], on=["home", "number"])["when"].isin(["1", "2"])
     assert cells.groupby("times.early")["real share"].sum()["yes"] == pytest.approx(early.mean(), abs=0.1)
+
+
+def test_pairs_of_siblings_are_all_of_them_or_many_at_random(tables, monkeypatch):
+    found = synthdp.evaluate_tables(tables, tables, package())
+    people = found.marginals["people"][0]
+    counts = people.counts("siblings", ("people.sex", "people.job"))
+    used = people.rows.codes
+    expected = np.zeros_like(counts)
+    for one in range(people.rows.n_rows):
+        for other in range(people.rows.n_rows):
+            if one != other and people.rows.parents[one] == people.rows.parents[other]:
+                expected[used["people.sex"][one], used["people.job"][other]] += 1
+    assert np.array_equal(counts, expected)
+    monkeypatch.setattr(linked_marginals, "MAX_PAIRS", 200)
+    some = synthdp.evaluate_tables(tables, tables, package()).marginals["people"][0]
+    drawn = some.counts("siblings", ("people.sex", "people.job"))
+    assert drawn.sum() == 200
+    assert np.abs(drawn / 200 - expected / expected.sum()).max() < 0.15

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
+from math import prod
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -33,6 +34,9 @@ _Rows: TypeAlias = NDArray[np.intp] | slice
 
 _ALL = slice(None)
 
+MAX_PAIRS = 2**20
+"""Pairs of siblings that are counted: of a thousand rows of one parent there are a million."""
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,10 +49,13 @@ class LinkedMarginals:
         What its columns are called, and what their codes mean.
     rows
         Its rows, after all rows below were counted.
+    times
+        How often each root was drawn, for counts of a sample.
     """
 
     view: View
     rows: FamilyRows
+    times: NDArray[np.intp] | None = None
 
     def names(self) -> Iterator[tuple[str, Names]]:
         """The kind and the columns of everything that is counted; two tables of one description have the same."""
@@ -67,22 +74,33 @@ class LinkedMarginals:
         if self.view.table.order is not None:
             yield from ((TRANSITIONS, pair) for pair in product(own, own))
 
-    def counts(self, kind: str, names: Names, times: NDArray[np.integer[Any]] | None = None) -> Counts:
-        """Rows, or pairs of rows, in each cell of some columns; ``times`` says how often each root counts, default 1.
+    def counts(self, kind: str, names: Names) -> Counts:
+        """Rows, or pairs of rows, in each cell of some columns: one axis a column."""
+        return self._counted(self._cells(kind, names), names)
 
-        Returns
-        -------
-        numpy.ndarray
-            One axis a column.
-        """
-        sizes = [self.column(name).size for name in names]
+    def counts_and_sample(self, kind: str, names: Names) -> tuple[Counts, Counts]:
+        """The same, and the same of the families as often as they were drawn."""
+        cells = self._cells(kind, names)
+        return self._counted(cells, names), self._counted(cells, names, self._weights[kind])
+
+    def _cells(self, kind: str, names: Names) -> NDArray[np.int64]:
         places = self._places(kind)
         cells = self._codes[names[0]][places[0]].astype(np.int64)
-        for name, size in zip(names[1:], sizes[1:], strict=True):  # there is one at most
-            cells = cells * size + self._codes[name][places[1]]
-        weights = None if times is None else times[self.rows.roots[places[0]]]
-        found = np.bincount(cells, weights=weights, minlength=int(np.prod(sizes)))
-        return found.astype(np.float64).reshape(sizes)
+        for name in names[1:]:  # there is one at most
+            cells *= self.column(name).size
+            cells += self._codes[name][places[1]]
+        return cells
+
+    def _counted(self, cells: NDArray[np.int64], names: Names, weights: Counts | None = None) -> Counts:
+        sizes = [self.column(name).size for name in names]
+        return np.bincount(cells, weights, minlength=prod(sizes)).astype(np.float64).reshape(sizes)
+
+    @cached_property
+    def _weights(self) -> dict[str, Counts]:
+        """By kind how often each row, or pair of rows, is drawn with its family."""
+        assert self.times is not None
+        roots = self.rows.roots
+        return {kind: self.times[roots[self._places(kind)[0]]].astype(np.float64) for kind in KINDS}
 
     def _places(self, kind: str) -> tuple[_Rows, _Rows]:
         """Of each pair of columns the rows that have the one, and those that have the other."""
@@ -119,13 +137,17 @@ class LinkedMarginals:
 
     @cached_property
     def _siblings(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All pairs of different rows of one parent, in both orders."""
-        turns = turns_of(self.rows.parents)
-        later = [np.flatnonzero(turns >= step) for step in range(1, int(turns.max(initial=0)) + 1)]
-        none = np.empty(0, np.intp)
-        ones = np.concatenate([none, *(which - step for step, which in enumerate(later, 1))])
-        others = np.concatenate([none, *later])
-        return np.concatenate([ones, others]), np.concatenate([others, ones])
+        """All pairs of different rows of one parent, in both orders; of more than `MAX_PAIRS` so many at random."""
+        parents, turns = self.rows.parents, turns_of(self.rows.parents)
+        n_others = np.bincount(parents)[parents] - 1 if len(parents) else turns
+        ends = np.cumsum(n_others)
+        total = int(n_others.sum())
+        rng = np.random.default_rng(0)
+        pairs = np.arange(total) if total <= MAX_PAIRS else rng.integers(total, size=MAX_PAIRS)
+        ones = np.searchsorted(ends, pairs, side="right")
+        steps = pairs - (ends[ones] - n_others[ones])  # which of its siblings, from the first one on
+        others = ones - turns[ones] + steps + (steps >= turns[ones])
+        return ones, others
 
 
 def distance(one: Counts, other: Counts) -> float:
