@@ -15,6 +15,7 @@ from synthdp.evaluation.evaluation import NOT_PRIVATE
 from synthdp.evaluation.linked_evaluation import LinkedEvaluation, Marginals
 from synthdp.evaluation.metrics.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance
 from synthdp.inference.requests import check_seed
+from synthdp.release.drawing.given_tables import referred_rows
 from synthdp.release.linked.synthesize_tables import Opened, opened_tables, package_of
 from synthdp.reporting import Report, in_notebook, silent
 from synthdp.table.files.json_files import load_json
@@ -25,7 +26,6 @@ from synthdp.table.package.package import Package
 from synthdp.table.package.view import views_of
 from synthdp.table.records.loading import chunks_of
 from synthdp.table.records.unit_rows import UnitRows
-from synthdp.table.records.vocabulary import NO_KEY
 from synthdp.version import __version__
 
 Tables: TypeAlias = Mapping[str, Any] | str | PathLike[str]
@@ -182,12 +182,9 @@ def _broken_links(package: Package, read: _Read) -> dict[str, int]:
         own.add(joined_keys(keys, table.key, table.missing_values))
         found[table.name] = int((~own.kept()).sum()) if table.key else 0
         if table.parent is not None:
-            above, both = read.keys[table.parent], UnitRows(max_rows=1)
-            both.add(joined_keys(above, package[table.parent].key, table.missing_values))
-            n_above = len(both.ids.keys)
-            both.add(joined_keys(keys, table.parent_key, table.missing_values))
-            rows = both.ids.rows.joined()[len(above) :]
-            found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
+            above = joined_keys(read.keys[table.parent], package[table.parent].key, table.missing_values)
+            references = joined_keys(keys, table.parent_key, table.missing_values)
+            found[table.name] += int((referred_rows(above, references, table.missing_values) < 0).sum())
     return found
 
 

@@ -48,6 +48,18 @@ def test_a_package_becomes_a_package(folder):
     assert len(pd.read_csv(folder / "completed/homes.csv")) == 3
 
 
+def test_families_in_a_folder_are_completed(folder):
+    assert invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp").code == 0
+    homes, people = (pd.read_csv(folder / f"out/{name}.csv") for name in ("homes", "people"))
+    (folder / "some").mkdir()
+    people.to_csv(folder / "some/people.csv", index=False)
+    lacking = invoke("sample", "all.synthdp", "-o", "more", "--given", "some")
+    assert "it has no 'homes.csv', the root's table" in lacking.err
+    homes.to_csv(folder / "some/homes.csv", index=False)
+    assert invoke("sample", "all.synthdp", "-o", "more", "--given", "some").code == 0
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "more/people.csv"), people)
+
+
 def test_nothing_is_overwritten_unasked_and_nothing_is_left_behind(folder):
     (folder / "out").mkdir()
     (folder / "out/homes.csv").write_text("mine")
