@@ -1,6 +1,7 @@
 """Packages on the command line: a folder in, a folder out, and refusals of one line."""
 
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -130,12 +131,14 @@ def test_a_report_holds_a_synthetic_package_against_the_true_one():
 
 def test_the_page_of_a_released_package_opens_nothing_else(folder):
     pytest.importorskip("matplotlib")
+    fewer = description()
+    fewer["resources"] = [each for each in fewer["resources"] if each["name"] in ("homes", "pets")]
+    (folder / "in/datapackage.json").write_text(json.dumps(fewer))
     done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp")
     assert done.code == 0, done
     shutil.rmtree(folder / "in")
     assert invoke("report", "--public", "all.synthdp", "-o", "page.html").code == 0
     page = Page((folder / "page.html").read_text())
-    assert "later people: Columns" in page.text
+    assert "later pets: Columns" in page.text
     assert "any one row of the root with all rows below it" in page.text
-    assert "about 1" in page.text  # 120 homes and people of so many
-    assert "families, by the noisy counts" in page.text
+    assert re.search(r"about 1\d\d families, by the noisy counts", page.text)  # of 120

@@ -82,9 +82,6 @@ def drawn_roots(
 Fitted = tuple[View, Model]
 """A view, and the model that draws its rows."""
 
-Draw = Callable[..., DrawnRows]
-"""Rows below others, by the arguments of `drawn_children`."""
-
 
 def drawn_children(
     view: View,
@@ -115,57 +112,6 @@ def drawn_children(
         quotas.add(place[rows], drawing.codes, rows)
     frame = drawing.frame(view, seed.spawn(1)[0])
     return DrawnRows(frame, above | drawing.codes, drawing.numbers, place, turns)
-
-
-def completed_children(given: Mapping[str, GivenTable], name: str) -> Draw:
-    """What draws nothing but the numbers of children of rows of one table that are given, as far as those are not."""
-
-    def draw(
-        view: View,
-        fitted: Sequence[Fitted],
-        parents: DrawnRows,
-        *,
-        seed: np.random.SeedSequence,
-        text: bool,
-        checked: Collection[str],
-    ) -> DrawnRows:
-        rows = given[name]
-        frame, codes = rows.values(text=text)
-        codes |= {each: parents.codes[each][rows.parents] for each in view.above}
-        for child in view.package.children(name):
-            if child.name in given:
-                codes[child.count] = given[child.name].counted(len(frame))
-        if unknown := [count for count in view.counts if count not in codes]:
-            codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
-            for turn in range(int(rows.turns.max(initial=-1)) + 1):
-                which = np.flatnonzero(rows.turns == turn)
-                drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
-                for count in unknown:
-                    codes[count][which] = drawn[count]
-        numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
-        return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
-
-    return draw
-
-
-def _numbers_drawn(
-    fitted: Fitted,
-    rows: Ints,
-    turn: int,
-    codes: Mapping[str, Codes],
-    unknown: Collection[str],
-    seed: np.random.SeedSequence,
-) -> dict[str, Codes]:
-    """Numbers of children of given rows of one turn, given all else that is known of them."""
-    view, model = fitted
-    other = view.table.beside(rows, np.full(len(rows), turn))
-    known = {name: found[rows] for name, found in codes.items() if name not in unknown}
-    known |= {name: codes[source][other] for name, source in view.beside.items()}
-    try:
-        drawn = model.complete(known, seed=int(seed.generate_state(1)[0]))
-    except ParameterError as error:
-        raise ParameterError(f"given: rows of {view.name!r} contradict the rules ({error}); correct them") from None
-    return dict(zip(model.domain.attributes, drawn, strict=True))
 
 
 @final
@@ -262,3 +208,58 @@ def _numbers(view: View, frame: pd.DataFrame, checked: Collection[str]) -> dict[
     columns = () if view.table.schema is None else view.table.schema.table_columns
     named = {f"{view.name}.{column.name}": column for column in columns if isinstance(column, BinnedColumn)}
     return {name: column.read_numbers(frame[column.name]) for name, column in named.items() if name in checked}
+
+
+Draw = Callable[..., DrawnRows]
+"""Rows below others, by the arguments of `drawn_children`."""
+
+
+def completed_children(given: Mapping[str, GivenTable], name: str) -> Draw:
+    """What draws nothing but the numbers of children of rows of one table that are given, as far as those are not."""
+
+    def draw(
+        view: View,
+        fitted: Sequence[Fitted],
+        parents: DrawnRows,
+        *,
+        seed: np.random.SeedSequence,
+        text: bool,
+        checked: Collection[str],
+    ) -> DrawnRows:
+        rows = given[name]
+        frame, codes = rows.values(text=text)
+        codes |= {each: parents.codes[each][rows.parents] for each in view.above}
+        for child in view.package.children(name):
+            if child.name in given:
+                codes[child.count] = given[child.name].counted(len(frame))
+        if unknown := [count for count in view.counts if count not in codes]:
+            codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
+            for turn in range(int(rows.turns.max(initial=-1)) + 1):
+                which = np.flatnonzero(rows.turns == turn)
+                drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
+                for count in unknown:
+                    codes[count][which] = drawn[count]
+        numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
+        return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
+
+    return draw
+
+
+def _numbers_drawn(
+    fitted: Fitted,
+    rows: Ints,
+    turn: int,
+    codes: Mapping[str, Codes],
+    unknown: Collection[str],
+    seed: np.random.SeedSequence,
+) -> dict[str, Codes]:
+    """Numbers of children of given rows of one turn, given all else that is known of them."""
+    view, model = fitted
+    other = view.table.beside(rows, np.full(len(rows), turn))
+    known = {name: found[rows] for name, found in codes.items() if name not in unknown}
+    known |= {name: codes[source][other] for name, source in view.beside.items()}
+    try:
+        drawn = model.complete(known, seed=int(seed.generate_state(1)[0]))
+    except ParameterError as error:
+        raise ParameterError(f"given: rows of {view.name!r} contradict the rules ({error}); correct them") from None
+    return dict(zip(model.domain.attributes, drawn, strict=True))

@@ -84,7 +84,8 @@ class Package:
             for table in tables
             for column in (() if table.schema is None else table.schema.columns)
         }
-        plain = {**content, "resources": [with_rows(settled, links, rows)[name] for name in links.names]}
+        whole = with_rows(settled, links, rows)
+        plain = {**content, "resources": [whole[name] for name in links.names]}
         return cls(
             tables=tables,
             lookups=lookups,
