@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     )
     from synthdp.evaluation.evaluate import evaluate
     from synthdp.evaluation.evaluation import Evaluation
-    from synthdp.evaluation.linked_tables import LinkedEvaluation, evaluate_tables
+    from synthdp.evaluation.linked_evaluation import LinkedEvaluation
+    from synthdp.evaluation.linked_tables import evaluate_tables
     from synthdp.explain.pages.release_page import release_page
     from synthdp.factor import Factor
     from synthdp.measurement import LinearMeasurement
@@ -95,7 +96,7 @@ _HOMES = {
     "Factor": "synthdp.factor",
     "HistorySynthesis": "synthdp.release.histories.history_synthesis",
     "LinearMeasurement": "synthdp.measurement",
-    "LinkedEvaluation": "synthdp.evaluation.linked_tables",
+    "LinkedEvaluation": "synthdp.evaluation.linked_evaluation",
     "LinkedSynthesis": "synthdp.release.linked.linked_synthesis",
     "OpenSchema": "synthdp.table.schema.open_schema",
     "Package": "synthdp.table.package.package",

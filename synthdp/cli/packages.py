@@ -92,10 +92,7 @@ def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> N
     """``synthdp sample`` of a saved release of a package; public tables are not in it, and are not written."""
     _check_options(options)
     _check_folder(synthesis.package, options)
-    given = None
-    if options.given:
-        with open_table(options.given, synthesis.package.root.dialect) as table:
-            given = table.whole()
+    given = _given(options.given, synthesis.package) if options.given else None
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         status("sampling", 0, 1)
         _write(synthesis, None, options, given=given)
@@ -114,6 +111,22 @@ def draft_package(options: argparse.Namespace) -> None:
     content = drafted_package(Path(options.input))
     write_json(options.output, content, force=options.force)
     sys.stderr.write(f"synthdp: {PACKAGE_NOTE}\n")
+
+
+def _given(path: str, package: Package) -> Any:
+    """Families to complete: rows of the root in a file, or in a folder the tables that are there."""
+    if not Path(path).is_dir():
+        with open_table(path, package.root.dialect) as table:
+            return table.whole()
+    found = {}
+    for each, name in ((package[name], file) for name, file in _files_of(package).items()):
+        if Path(path, name).is_file():
+            with open_table(Path(path, name), each.dialect) as table:
+                found[each.name] = table.whole()
+    if package.root.name not in found:
+        file = _files_of(package)[package.root.name]
+        raise DataFileError(f"{path!r}: it has no {file!r}, the root's table; put it there")
+    return found
 
 
 def _check_options(options: argparse.Namespace) -> None:
@@ -218,7 +231,7 @@ def described(package: Package) -> dict[str, Any]:
         name = resource["name"]
         keys = package[name].keys if name not in package.lookups else ()
         fields = [_fresh(field) if field["name"] in keys else field for field in resource["schema"]["fields"]]
-        kept = {key: value for key, value in resource.items() if key not in ("hash", "bytes", "stats")}
+        kept = {key: value for key, value in resource.items() if key not in ("hash", "bytes", "stats", "data")}
         resources.append({**kept, "path": files[name], "schema": {**resource["schema"], "fields": fields}})
     return {**package.content, "resources": resources}
 

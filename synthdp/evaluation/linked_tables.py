@@ -1,154 +1,212 @@
-"""Linked tables held against the true ones: each table's own pairs, pairs across tables, numbers, siblings, keys."""
+"""NOT PRIVATE. The door to evaluation of linked tables: `evaluate_tables` holds them against the true ones."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import combinations, product
-from typing import Any, final
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from synthdp.table.frames.containers import opened
+from synthdp.errors import ParameterError
+from synthdp.evaluation.evaluation import NOT_PRIVATE
+from synthdp.evaluation.linked_evaluation import LinkedEvaluation, Marginals
+from synthdp.evaluation.metrics.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance
+from synthdp.inference.requests import check_seed
+from synthdp.release.drawing.given_tables import referred_rows
+from synthdp.release.linked.synthesize_tables import Opened, opened_tables, package_of
+from synthdp.reporting import Report, in_notebook, silent
+from synthdp.table.files.json_files import load_json
+from synthdp.table.files.table_file import TableFile
+from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import FamilyRows, LinkedTableReader, joined_keys, linked_rows
 from synthdp.table.package.package import Package
-from synthdp.table.package.view import View, views_of
-from synthdp.table.records.unit_rows import UnitRows, turns_of
-from synthdp.table.records.vocabulary import NO_KEY
+from synthdp.table.package.view import views_of
+from synthdp.table.records.loading import chunks_of
+from synthdp.table.records.unit_rows import UnitRows
+from synthdp.version import __version__
 
-KINDS = ("own pairs", "pairs across tables", "numbers of children", "siblings", "transitions")
-"""What is compared, by the sum of absolute differences of shares, halved (TVD)."""
-
-Counts = NDArray[np.float64]
+Tables: TypeAlias = Mapping[str, Any] | str | PathLike[str]
 
 _KEY = "0123456789abcdef"
 """Which rows beyond the bound are left out is the same in both: there is nobody to protect from whoever has both."""
 
 
-@final
-@dataclass(frozen=True)
-class LinkedEvaluation:
-    """How far synthetic tables are from the true ones. It is computed from records and is NOT PRIVATE.
-
-    Parameters
-    ----------
-    distances
-        One row a marginal: ``kind`` (of `KINDS`), ``table``, ``columns``, and ``tvd``, 0 to 1.
-    broken_links
-        By table, how many synthetic rows refer to no row of their parent, or have a key that another row has.
-    """
-
-    distances: pd.DataFrame
-    broken_links: Mapping[str, int]
-
-    def summary(self) -> pd.DataFrame:
-        """The mean and the largest distance of each kind, and how many marginals it is of."""
-        found = self.distances.groupby("kind", sort=False)["tvd"].agg(["mean", "max", "count"])
-        return found.reindex([kind for kind in KINDS if kind in found.index])
-
-    def _repr_html_(self) -> str:
-        n_broken = sum(self.broken_links.values())
-        return f"<p>NOT PRIVATE. Broken links: {n_broken}</p>\n{self.summary().to_html(border=0)}"
-
-
 def evaluate_tables(
-    truth: Mapping[str, Any], synthetic: Mapping[str, Any], package: Package | Mapping[str, Any]
+    truth: Tables,
+    synthetic: Tables,
+    package: Package | Mapping[str, Any] | str | PathLike[str] | None = None,
+    *,
+    certificate: Mapping[str, Any] | str | PathLike[str] | None = None,
+    seed: int = 0,
+    report: Report = silent,
 ) -> LinkedEvaluation:
-    """Hold synthetic tables against the true ones; what it returns is NOT PRIVATE.
+    """NOT PRIVATE. Hold synthetic tables that are linked by keys against the true ones.
 
-    Compared are, over the levels and bins of the package: all pairs of columns of one table; all pairs of a column and
-    one of a table above; the number of children with each column of the parent; and all pairs of a column of a row with
-    one of another row of the same parent: of any other (siblings), and where rows have an order of the next one
-    (transitions). Rows beyond ``max_children`` are left out of both.
+    Compared are, over the levels and bins of the package: each column and each number of children; all pairs of columns
+    of one table; all pairs of a column and one of a table above; the number of children with each column of the parent;
+    and all pairs of a column of a row with one of another row of the same parent: of any other (siblings), and where
+    rows have an order of the next one (transitions). Rows beyond ``max_children`` are left out of both.
 
     Parameters
     ----------
     truth, synthetic
-        The protected tables by name, as tables in memory of any kind that `synthesize` takes.
+        The protected tables by name, each a table in memory of any kind that `synthesize` takes or the path of a file;
+        or the path of the ``datapackage.json`` beside them.
     package
-        The package, as in `synthesize_tables`; columns that refer to public tables declare their levels.
+        The package, as in `synthesize_tables`; needed unless ``truth`` is the path of one. Columns that refer to public
+        tables declare their levels, or those tables are in ``truth`` or beside the file.
+    certificate
+        The release's certificate (a mapping, or the path of its file), for the page.
+    seed
+        Draws the families with which errors are held against those of a sample.
+    report
+        Told about progress: (what is going on, steps done, steps at most).
 
     Raises
     ------
     ParameterError, SchemaError
         If a table is missing or does not fit the package.
+    DataFileError
+        If a file cannot be read.
+    PrivacyError
+        If rows of several roots have the same key where other rows hang on them.
     """
-    described = package if isinstance(package, Package) else Package.from_dict(package)
-    views = views_of(described)
-    true, made = (_families(described, tables) for tables in (truth, synthetic))
+    check_seed(seed)
+    report = in_notebook(report)
+    described = _described(truth, package)
+    stated = load_json(certificate, "certificate") if isinstance(certificate, str | PathLike) else certificate
+    views = {name: view for name, view in views_of(described).items() if not view.is_later}
+    with ExitStack() as stack:
+        opened = [
+            _opened(described, tables, what, stack) for tables, what in ((truth, "true"), (synthetic, "synthetic"))
+        ]
+        true, made = (_Read.of(described, tables, report) for tables in opened)
+    n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
+    times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
+    marginals = {
+        name: (LinkedMarginals(view, true.rows[name], times), LinkedMarginals(view, made.rows[name]))
+        for name, view in views.items()
+    }
+    facts = {
+        "not_private": NOT_PRIVATE,
+        "rows": _row_facts(true, made),
+        "release": _release_facts(stated),
+        "seed": seed,
+        "software": f"synthdp {__version__}",
+    }
+    return LinkedEvaluation(
+        distances=_distances(marginals, report),
+        broken_links=_broken_links(described, made),
+        facts=facts,
+        marginals=marginals,
+    )
+
+
+def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:
+    """Of all marginals how far the synthetic tables are, and how far families drawn at random would be."""
     rows = []
-    for name, view in views.items():
-        if view.is_later:
-            continue
-        pairs = zip(_marginals(view, true[name]), _marginals(view, made[name]), strict=True)
-        for (kind, columns, one), (_, _, other) in pairs:
-            tvd = 0.5 * float(np.abs(one / max(one.sum(), 1) - other / max(other.sum(), 1)).sum())
-            rows.append({"kind": kind, "table": name, "columns": columns, "tvd": tvd})
-    return LinkedEvaluation(pd.DataFrame(rows), _broken_links(described, synthetic))
+    for done, (name, (real, other)) in enumerate(marginals.items()):
+        report("comparing", done, len(marginals))
+        found: dict[tuple[str, Names], tuple[float, float]] = {}
+        for kind, columns in real.names():
+            if kind == SIBLINGS and (same := found.get((kind, columns[::-1]))) is not None:
+                found[kind, columns] = same  # both orders of a pair are counted
+            else:
+                counts, sample = real.counts_and_sample(kind, columns)
+                found[kind, columns] = distance(counts, other.counts(kind, columns)), distance(counts, sample)
+        rows += [(kind, name, columns, *both) for (kind, columns), both in found.items()]
+    return pd.DataFrame(rows, columns=["kind", "table", "columns", "tvd", "sampling"])
 
 
-def _broken_links(package: Package, tables: Mapping[str, Any]) -> dict[str, int]:
-    """By table, how many rows refer to no row of their parent, or have a key that another row has."""
-    found = {}
-    for table in package.tables:
-        frame = opened(tables[table.name], f"tables[{table.name!r}]").frame
-        own = UnitRows(max_rows=1, missing_values=table.missing_values)
-        own.add(joined_keys(frame, table.key, table.missing_values))
-        found[table.name] = int((~own.kept()).sum()) if table.key else 0
-        if table.parent is not None:
-            above = opened(tables[table.parent], f"tables[{table.parent!r}]").frame
-            key = package[table.parent].key
-            both = UnitRows(max_rows=1)
-            both.add(joined_keys(above, key, table.missing_values))
-            n_above = len(both.ids.keys)
-            both.add(joined_keys(frame, table.parent_key, table.missing_values))
-            rows = both.ids.rows.joined()[len(above) :]
-            found[table.name] += int(((rows == NO_KEY) | (rows >= n_above)).sum())
+def _described(truth: Tables, package: Package | Mapping[str, Any] | str | PathLike[str] | None) -> Package:
+    if package is not None:
+        return package_of(package, truth if isinstance(truth, Mapping) else None)[0]
+    if not isinstance(truth, str | PathLike):
+        raise ParameterError("package is missing; give it, or the path of a datapackage.json as truth")
+    return Package.load(truth)
+
+
+def _opened(package: Package, tables: Tables, what: str, stack: ExitStack) -> Opened:
+    """Tables, or those beside another description of the package, open for reading."""
+    if not isinstance(tables, str | PathLike):
+        return opened_tables(package, tables, None, stack)
+    beside = {table.name: table for table in Package.load(tables).tables}
+    if lacking := [table.name for table in package.tables if table.name not in beside]:
+        raise ParameterError(f"{what} package {str(tables)!r}: it has no table {lacking[0]!r}; it has {listed(beside)}")
+    placed = (
+        replace(table, path=beside[table.name].path, dialect=beside[table.name].dialect) for table in package.tables
+    )
+    return opened_tables(replace(package, tables=tuple(placed)), None, Path(tables).parent, stack)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class _Read:
+    """The tables of one package: their rows as they hang together, and the keys of all."""
+
+    rows: Mapping[str, FamilyRows]
+    keys: Mapping[str, pd.DataFrame]
+
+    @classmethod
+    def of(cls, package: Package, tables: Opened, report: Report) -> "_Read":
+        readers: dict[str, LinkedTableReader] = {}
+        keys: dict[str, pd.DataFrame] = {}
+        for table in package.tables:
+            report(f"reading {table.name}", len(readers), len(package.tables))
+            given, reader = tables[table.name], LinkedTableReader(table, hash_key=_KEY)
+            parts = []
+            for chunk in chunks_of(given) if isinstance(given, TableFile) else [given]:
+                reader.add(chunk)
+                parts.append(chunk[list(table.keys)])
+            readers[table.name] = reader
+            keys[table.name] = pd.concat(parts or [pd.DataFrame(columns=list(table.keys))], ignore_index=True)
+        return cls(linked_rows(package.tables, readers), keys)
+
+
+def _n_roots(package: Package, read: _Read, what: str) -> int:
+    found = read.rows[package.root.name].n_rows
+    if not found:
+        raise ParameterError(f"{what} tables: {package.root.name!r} has no rows; give at least one")
     return found
 
 
-def _families(package: Package, tables: Mapping[str, Any]) -> dict[str, FamilyRows]:
-    readers = {table.name: LinkedTableReader(table, hash_key=_KEY) for table in package.tables}
-    for name, reader in readers.items():
-        reader.add(opened(tables[name], f"tables[{name!r}]").frame)
-    return linked_rows(package.tables, readers)
+def _broken_links(package: Package, read: _Read) -> dict[str, int]:
+    """By table, how many rows refer to no row of their parent, or have a key that another row has."""
+    found = {}
+    for table in package.tables:
+        keys = read.keys[table.name]
+        own = UnitRows(max_rows=1, missing_values=table.missing_values)
+        own.add(joined_keys(keys, table.key, table.missing_values))
+        found[table.name] = int((~own.kept()).sum()) if table.key else 0
+        if table.parent is not None:
+            above = joined_keys(read.keys[table.parent], package[table.parent].key, table.missing_values)
+            references = joined_keys(keys, table.parent_key, table.missing_values)
+            found[table.name] += int((referred_rows(above, references, table.missing_values) < 0).sum())
+    return found
 
 
-def _marginals(view: View, rows: FamilyRows) -> Iterator[tuple[str, tuple[str, str], Counts]]:
-    """Each statistic of one table: its kind, the columns, and counts of their cells."""
-    schema = view.schema
-    if schema is None:
-        return
-    columns, sizes = rows.with_above(), {name: schema[name].size for name in schema.names}
-    own = view.table.attributes
-    counts = set(view.counts)
-
-    def counted(one: str, other: str, which: Any = slice(None), where: Any = slice(None)) -> Counts:
-        cells = columns[one][which].astype(np.int64) * sizes[other] + columns[other][where]
-        return np.bincount(cells, minlength=sizes[one] * sizes[other]).astype(np.float64)
-
-    for one, other in combinations(own, 2):
-        yield "own pairs", (one, other), counted(one, other)
-    for one, other in product([name for name in view.above if not name.startswith("number of ")], own):
-        yield "pairs across tables", (one, other), counted(one, other)
-    for one, other in product(own, counts):
-        yield "numbers of children", (one, other), counted(one, other)
-    if view.table.parent is None or view.table.max_children == 1:
-        return
-    firsts, seconds = _pairs_of(rows)
-    for one, other in product(own, own):
-        yield "siblings", (one, other), counted(one, other, firsts, seconds)
-    if view.table.order is not None:
-        later = np.flatnonzero(turns_of(rows.parents) > 0)
-        for one, other in product(own, own):
-            yield "transitions", (one, other), counted(one, other, later - 1, later)
+def _row_facts(true: _Read, made: _Read) -> list[dict[str, Any]]:
+    """Of each table how many rows it has, and how many of them are compared."""
+    return [
+        {
+            "table": name,
+            "real": len(true.keys[name]),
+            "synthetic": len(made.keys[name]),
+            "real_used": true.rows[name].n_rows,
+            "synthetic_used": made.rows[name].n_rows,
+        }
+        for name in true.rows
+    ]
 
 
-def _pairs_of(rows: FamilyRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of different rows of one parent, in both orders."""
-    turns = turns_of(rows.parents)
-    places = np.arange(rows.n_rows)
-    later = [np.flatnonzero(turns >= step) for step in range(1, int(turns.max(initial=0)) + 1)]
-    ones = np.concatenate([places[:0], *(which - step for step, which in enumerate(later, 1))])
-    others = np.concatenate([places[:0], *later])
-    return np.concatenate([ones, others]), np.concatenate([others, ones])
+def _release_facts(certificate: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the certificate says of the guarantee, if there is one."""
+    if certificate is None:
+        return {}
+    if not isinstance(certificate, Mapping) or "guarantee" not in certificate:
+        raise ParameterError("certificate: it has no guarantee; give that of a release, or leave it out")
+    names = ("guarantee", "unit_of_privacy", "epsilon", "delta", "is_private", "complete", "cautions")
+    return {name: certificate[name] for name in names if name in certificate}

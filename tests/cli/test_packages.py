@@ -1,14 +1,19 @@
 """Packages on the command line: a folder in, a folder out, and refusals of one line."""
 
 import json
+import re
+import shutil
 
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
 from helpers.failing_runs import failing
 from helpers.families import description, random_tables
+from helpers.html_pages import Page
 
 from synthdp.cli import packages
+from synthdp.evaluation.evaluation import NOT_PRIVATE
+from synthdp.evaluation.metrics.linked_marginals import KINDS
 from synthdp.release.keeping.journal import Journal
 
 BUDGET = ("--epsilon", "3", "--delta", "1e-6", "--mechanism", "independent")
@@ -45,6 +50,18 @@ def test_a_package_becomes_a_package(folder):
     homes.head(3).to_csv(folder / "given.csv", index=False)
     assert invoke("sample", "all.synthdp", "-o", "completed", "--given", "given.csv").code == 0
     assert len(pd.read_csv(folder / "completed/homes.csv")) == 3
+
+
+def test_families_in_a_folder_are_completed(folder):
+    assert invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp").code == 0
+    homes, people = (pd.read_csv(folder / f"out/{name}.csv") for name in ("homes", "people"))
+    (folder / "some").mkdir()
+    people.to_csv(folder / "some/people.csv", index=False)
+    lacking = invoke("sample", "all.synthdp", "-o", "more", "--given", "some")
+    assert "it has no 'homes.csv', the root's table" in lacking.err
+    homes.to_csv(folder / "some/homes.csv", index=False)
+    assert invoke("sample", "all.synthdp", "-o", "more", "--given", "some").code == 0
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "more/people.csv"), people)
 
 
 def test_nothing_is_overwritten_unasked_and_nothing_is_left_behind(folder):
@@ -148,3 +165,42 @@ def test_files_that_cannot_be_kept_are_refused_in_one_line(folder, options, said
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert said in done.err
     assert sorted(path.name for path in folder.iterdir()) == ["in"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_holds_a_synthetic_package_against_the_true_one():
+    pytest.importorskip("matplotlib")
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp", "--seed", "1")
+    assert done.code == 0, done
+    both = ("in/datapackage.json", "out/datapackage.json")
+    done = invoke("report", *both, "--json")
+    assert done.code == 0, done
+    assert done.lines[0] == f"synthdp: {NOT_PRIVATE}"
+    found = json.loads(done.out)
+    assert sum(found["broken_links"].values()) == 0
+    assert found["facts"]["release"]["guarantee"] == "(3, 1e-06)-differential privacy"
+    assert {row["kind"] for row in found["distances"]} == set(KINDS)
+    for options, said in (
+        (("-s", "schema.json"), "--schema is for one table"),
+        (("out/datapackage.json",), "2 synthetic packages"),
+        ((), "--output is missing"),
+    ):
+        refused = invoke("report", *both, *options)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert said in refused.err
+    assert "give the datapackage.json of both" in invoke("report", both[0], "out/homes.csv", "--json").err
+
+
+def test_the_page_of_a_released_package_opens_nothing_else(folder):
+    pytest.importorskip("matplotlib")
+    fewer = description()
+    fewer["resources"] = [each for each in fewer["resources"] if each["name"] in ("homes", "pets")]
+    (folder / "in/datapackage.json").write_text(json.dumps(fewer))
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp")
+    assert done.code == 0, done
+    shutil.rmtree(folder / "in")
+    assert invoke("report", "--public", "all.synthdp", "-o", "page.html").code == 0
+    page = Page((folder / "page.html").read_text())
+    assert "later pets: Columns" in page.text
+    assert "any one row of the root with all rows below it" in page.text
+    assert re.search(r"about 1\d\d families, by the noisy counts", page.text)  # of 120

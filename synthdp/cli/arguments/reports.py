@@ -16,7 +16,7 @@ def add_report(commands: Commands) -> None:
         nargs="*",
         metavar="TABLE",
         help="the real table, then one or more synthetic ones, one of all may be - (a pipe); the .privacy.json files "
-        "beside them are read, too",
+        "beside them are read, too; of linked tables the datapackage.json of both",
     )
     parser.add_argument(
         "--public", metavar="MODEL", help="instead: a file of `synthdp run --save`; opens no private data"

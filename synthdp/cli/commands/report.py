@@ -8,12 +8,15 @@ from synthdp.cli.announcing import print_text
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct
+from synthdp.cli.package_reports import check_report_of_package, report_on_package
+from synthdp.cli.packages import is_package_file
 from synthdp.errors import DataFileError, ParameterError
 from synthdp.evaluation.evaluate import evaluate
 from synthdp.evaluation.evaluation import NOT_PRIVATE, Evaluation
 from synthdp.evaluation.observed_schema import evaluation_schema
 from synthdp.explain.pages.release_page import release_page
-from synthdp.release.loading import load
+from synthdp.release.histories.history_synthesis import HistorySynthesis
+from synthdp.release.histories.loading import load
 from synthdp.rendering.figures import import_matplotlib
 from synthdp.rendering.page import import_jinja
 from synthdp.reporting import logged
@@ -45,7 +48,8 @@ def _public(options: argparse.Namespace) -> None:
     given_dialect(options)
     synthesis = load(options.public)
     try:
-        release_page(synthesis, options.output, force=options.force)
+        of_tables = synthesis.linked if isinstance(synthesis, HistorySynthesis) else synthesis
+        release_page(of_tables, options.output, force=options.force)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         if isinstance(error, ParameterError):
             raise
@@ -57,13 +61,20 @@ def _compared(options: argparse.Namespace) -> None:
     """The page of an evaluation, which says first that it is not private."""
     if len(options.tables) < 2:
         raise ParameterError("TABLE: name the real table, then one or more synthetic ones; or --public and a model")
-    _check_pipes(options)
+    is_package = any(map(is_package_file, options.tables))
+    if is_package:
+        check_report_of_package(options)
+    else:
+        _check_pipes(options)
     if options.output is None and not options.json:
         raise ParameterError("--output is missing; name the page, such as report.html, or say --json")
     if options.output is not None:
         _check_output(options, inputs=_inputs(options))
         import_matplotlib()  # what is not installed is told before the tables are read
         import_jinja()
+    if is_package:
+        report_on_package(options)
+        return
     schema = _schema(options)
     real, *synthetic = options.tables
     beside = [None if table == STANDARD_STREAM else Path(f"{table}{CERTIFICATE_ENDING}") for table in synthetic]

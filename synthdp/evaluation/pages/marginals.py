@@ -1,24 +1,23 @@
 """Marginals: how large their errors are, what they stand between, and the worst ones cell by cell."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from synthdp.cliques import Clique
 from synthdp.evaluation.metrics.columns import level_texts
+from synthdp.evaluation.pages.cells import pair_pictures
 from synthdp.evaluation.pages.view import View, worst_first
 from synthdp.rendering.charts import Curve, Words, curves, histograms, key_of
-from synthdp.rendering.figures import start_of
 from synthdp.rendering.listing import Listing
-from synthdp.rendering.maps import heat_map
 from synthdp.rendering.section import Picture, Section
 
 MAX_POINTS = 150
 """Marginals of a size that are drawn as points: the worst third of them, and others evenly."""
 
-N_LISTED, N_PAIRS, MAX_LEVELS = 60, 4, 40
-"""Marginals of a size in the table; worst pairs, and most levels of each, that are drawn."""
+N_LISTED, N_PAIRS = 60, 4
+"""Marginals of a size in the table; worst pairs that are drawn."""
 
 NAMES = {
     "k": "columns",
@@ -158,53 +157,6 @@ def pair_section(view: View) -> Section | None:
 
 
 def _pair_pictures(view: View, clique: Clique, name: str, tvd: float) -> Iterator[Picture]:
-    tables = {"real": view.tables[""], name: view.tables[name]}
-    real, synthetic = (table.counts(clique) / table.n_rows for table in tables.values())
-    kept = [_frequent(real + synthetic, axis) for axis in (0, 1)]
     schema = view.tables[""].schema
-    texts = [level_texts(schema[column]) for column in clique]
-    labels = [[start_of(text[code]) for code in codes] for text, codes in zip(texts, kept, strict=True)]
-    shown = [table[np.ix_(*kept)] for table in (real, synthetic)]
-    most = max(float(table.max()) for table in shown)
-    gap = shown[1] - shown[0]
-    largest = float(np.abs(gap).max()) or 1.0
-    title = f"{clique[0]} x {clique[1]}"
-    cells = _cells(clique, labels, shown)
-    for what, table, limits in (
-        ("real", shown[0], (0.0, most)),
-        (name, shown[1], (0.0, most)),
-        ("difference", gap, (-largest, largest)),
-    ):
-        words = Words(
-            f"{title}: {what}", f"Rows are {clique[0]}, columns {clique[1]}; total variation distance {tvd:.3g}."
-        )
-        is_last = what == "difference"
-        svg = heat_map(words, table, (labels[0], labels[1]), limits=limits, power=1.0 if is_last else 0.5)
-        note = f"{name} less real; TVD {tvd:.3g}" if is_last else ""
-        numbers = cells if is_last else None
-        yield Picture(svg=svg, title=words.title, note=note, numbers=numbers, begins_row=what == "real")
-
-
-def _frequent(shares: np.ndarray, axis: int) -> np.ndarray:
-    """The most frequent levels of a pair's column, in their order."""
-    own = shares.sum(axis=1 - axis)
-    order = np.argsort(-own, kind="stable")[:MAX_LEVELS]
-    return np.sort(order[own[order] > 0])
-
-
-def _cells(clique: Clique, labels: Sequence[Sequence[str]], shown: list[np.ndarray]) -> Listing:
-    """The cells in which two tables differ most."""
-    gap = (shown[1] - shown[0]).ravel()
-    order = np.argsort(-np.abs(gap), kind="stable")[:20]
-    rows, columns = np.unravel_index(order, shown[0].shape)
-    frame = pd.DataFrame(
-        {
-            "one": [labels[0][place] for place in rows],
-            "other": [labels[1][place] for place in columns],
-            "real": shown[0].ravel()[order],
-            "synthetic": shown[1].ravel()[order],
-            "difference": gap[order],
-        }
-    )
-    names = {"one": clique[0], "other": clique[1], "real": "real", "synthetic": "synthetic", "difference": "difference"}
-    return Listing.of(frame, names, "The 20 cells that differ most.")
+    shares = [table.counts(clique) / table.n_rows for table in (view.tables[""], view.tables[name])]
+    return pair_pictures(clique, [level_texts(schema[column]) for column in clique], shares, name=name, tvd=tvd)

@@ -92,7 +92,7 @@ def _promise(content: Mapping[str, Any]) -> str:
     """Epsilon and delta in a sentence; nothing where there is no guarantee."""
     if not content["is_private"]:
         return ""
-    unit = "all records of any one person" if _is_person(content) else "any one record"
+    unit = _unit(content)[0]
     other = "been different" if _replaces(content) else "not been there"
     factor = times(exp(min(content["epsilon"], 700.0)))
     return (
@@ -106,8 +106,13 @@ def _replaces(content: Mapping[str, Any]) -> bool:
     return bool(content["adjacency"] == Adjacency.REPLACE_ONE.value)
 
 
-def _is_person(content: Mapping[str, Any]) -> bool:
-    return bool(content["unit_of_privacy"].startswith("one person"))
+def _unit(content: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What is protected as one: all of it, one in a word, and several."""
+    if "package" in content:
+        return "any one row of the root with all rows below it", "family", "families"
+    if content["unit_of_privacy"].startswith("one person"):
+        return "all records of any one person", "person", "persons"
+    return "any one record", "record", "records"
 
 
 def _meaning(content: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -115,7 +120,7 @@ def _meaning(content: Mapping[str, Any]) -> dict[str, Any] | None:
     if not content["is_private"]:
         return None
     stated = content.get("meaning") or stated_meaning(protection_of(content))
-    unit, units = ("person", "persons") if _is_person(content) else ("record", "records")
+    _, unit, units = _unit(content)
     rows = [
         (
             f"one {unit}" if entry["units"] == 1 else f"{entry['units']} {units} together",
@@ -208,17 +213,18 @@ def _summary(content: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
         events = [event for event in content["events"] if event["event"] == kind]
         if events:
             share = 100 * sum(event["rho"] for event in events) / content["accounting"]["rho_budget"]
-            rows.append((what, str(len(events)), _noise(events), f"{share:.3g} %"))
+            unit = "units of weight" if "package" in content else "records"
+            rows.append((what, str(len(events)), _noise(events, unit), f"{share:.3g} %"))
     return rows
 
 
-def _noise(events: Sequence[Mapping[str, Any]]) -> str:
-    """The smallest and the largest scale of noise, in records."""
+def _noise(events: Sequence[Mapping[str, Any]], unit: str) -> str:
+    """The smallest and the largest scale of noise."""
     sigmas = sorted(event["sigma"] for event in events if "sigma" in event)
     if not sigmas:
         return "random choices"
     span = dict.fromkeys(f"{sigma:.3g}" for sigma in (sigmas[0], sigmas[-1]))
-    return f"{' to '.join(span)} records"
+    return f"{' to '.join(span)} {unit}"
 
 
 def _questions(content: Mapping[str, Any]) -> dict[str, Any]:

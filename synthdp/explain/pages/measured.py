@@ -11,20 +11,20 @@ from synthdp.rendering.section import Key, Picture, Section
 MAX_DRAWN = 24
 """Measurements in a picture."""
 
-UNKNOWN = "Noise hides how many records there are, so that errors cannot be told as shares of them."
+UNKNOWN = "Noise hides how many there are, so that errors cannot be told as shares of them."
 
 
 def measured_section(view: NoisyRelease) -> Section:
     """All noisy marginals with the scales of their noise."""
     words = [
         "Counts of these combinations were released, with noise added to each count. Sigma is its standard deviation "
-        "in records; the error is the share of records that it puts into a wrong cell on average (total variation "
-        "distance)."
+        f"in {view.unit}; the error is the share of {view.unit} that it puts into a wrong cell on average (total "
+        "variation distance)."
     ]
     if view.n_rows is None:
         words.append(UNKNOWN if view.measurements else "Nothing was measured.")
     else:
-        words.append(f"There are about {view.n_rows:,.0f} records, by the noisy counts themselves.")
+        words.append(f"There are about {view.n_rows:,.0f} {view.unit}, by the noisy counts themselves.")
     names = {
         "columns": "measured",
         "cells": "cells",
@@ -61,7 +61,7 @@ def _map(view: NoisyRelease) -> Picture:
     pairs = view.errors[view.errors["k"] == 2]
     n_known = int(pairs["noise"].notna().sum())
     said = f"{n_known} of {len(pairs)} pairs were measured together, others are empty; columns are on the diagonal."
-    words = Words("Expected error of columns and pairs", said)
+    words = Words(f"Expected error of columns and pairs{view.about}", said)
     most = float(np.nanmax(matrix)) if np.isfinite(matrix).any() else 1.0
     svg = heat_map(words, matrix, (columns, columns), limits=(0.0, most or 1.0))
     return Picture(svg=svg, title=words.title, note=said)
@@ -79,7 +79,7 @@ def fit_section(view: NoisyRelease) -> Section:
     shown = frame.head(MAX_DRAWN)
     n_above = int((frame["off"] > 2).sum())
     said = f"The largest is {shown['off'].iloc[0]:.3g}; {n_above} of {len(frame)} are above 2."
-    drawing = Words("Distance of the model from measurements", said)
+    drawing = Words(f"Distance of the model from measurements{view.about}", said)
     labels = [" x ".join(clique) or "all records" for clique in shown["columns"]]
     svg = paired_marks(
         drawing, labels, {0: shown["off"].to_numpy()}, np.ones(len(shown)), label="standard deviations of the noise"

@@ -33,7 +33,7 @@ def column_section(view: NoisyRelease) -> Section:
     ]
     if view.n_rows is None:
         return Section(
-            name="columns", title="Columns", words=["Noise hides how many records there are, and so all shares."]
+            name="columns", title="Columns", words=[f"Noise hides how many {view.unit} there are, and so all shares."]
         )
     errors = view.errors[view.errors["k"] == 1]
     order = errors.sort_values("noise", ascending=False, kind="stable", na_position="first")
@@ -77,11 +77,15 @@ def graph_section(view: NoisyRelease) -> Section:
     frame = pd.DataFrame(rows, columns=list(names)).sort_values("cramers_v", ascending=False, kind="stable")
     listing = Listing.of(frame, names, "Dependences in the model; no sigma: not measured together.")
     return Section(
-        name="graph", title="Dependences", words=words, pictures=[_graph_picture(graph, frame)], listings=[listing]
+        name="graph",
+        title="Dependences",
+        words=words,
+        pictures=[_graph_picture(graph, frame, view.about)],
+        listings=[listing],
     )
 
 
-def _graph_picture(graph: "Graph", frame: pd.DataFrame) -> Picture:
+def _graph_picture(graph: "Graph", frame: pd.DataFrame, about: str) -> Picture:
     """The strongest edges, and the columns that they join."""
     strengths = {(row.one, row.other): row.cramers_v for row in frame.head(MAX_EDGES).itertuples()}
     drawn = graph.edge_subgraph(strengths).copy()
@@ -91,7 +95,7 @@ def _graph_picture(graph: "Graph", frame: pd.DataFrame) -> Picture:
         said += f" The {len(strengths)} strongest are drawn."
     if left_out := len(graph) - len(drawn):
         said += f" {left_out} columns without any of these are left out."
-    words = Words("Dependence graph", said)
+    words = Words(f"Dependence graph{about}", said)
     return Picture(svg=graph_map(words, list(drawn), strengths, _places(drawn)), title=words.title, note=said)
 
 

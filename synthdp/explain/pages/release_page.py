@@ -1,18 +1,25 @@
 """A release as one page of HTML, made without the real table: what was measured, how precisely, and what came of it."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from os import PathLike
 
 from synthdp.explain.pages.certificate_page import FOLDER, certificate_view
 from synthdp.explain.pages.measured import error_section, fit_section, measured_section
 from synthdp.explain.pages.modelled import column_section, graph_section
 from synthdp.explain.pages.noisy_release import NoisyRelease
+from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.synthesis import Synthesis
 from synthdp.rendering.page import rendered
+from synthdp.rendering.section import Section
 from synthdp.table.files.writing import written
+from synthdp.table.package.view import views_of
 from synthdp.version import __version__
 
 
-def release_page(synthesis: Synthesis, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+def release_page(
+    synthesis: Synthesis | LinkedSynthesis, path: str | PathLike[str] | None = None, *, force: bool = False
+) -> str:
     """What a release says of itself: pictures, tables and the certificate in one file that needs no network.
 
     No real table is read, so the page costs no privacy, and may go where the release goes.
@@ -20,7 +27,7 @@ def release_page(synthesis: Synthesis, path: str | PathLike[str] | None = None, 
     Parameters
     ----------
     synthesis
-        The release.
+        The release, of one table or of several that are linked.
     path
         Where to write the page, if anywhere; whole or not at all.
     force
@@ -41,15 +48,20 @@ def release_page(synthesis: Synthesis, path: str | PathLike[str] | None = None, 
     return written(lambda: _page(synthesis), path, force=force)
 
 
-def _page(synthesis: Synthesis) -> str:
-    view = NoisyRelease.of(synthesis)
-    sections = [
-        measured_section(view),
-        error_section(view),
-        fit_section(view),
-        column_section(view),
-        graph_section(view),
-    ]
+def _page(synthesis: Synthesis | LinkedSynthesis) -> str:
     content = certificate_view(synthesis.certificate) | {"is_folded": True}
-    content |= {"sections": sections, "version": __version__}
+    found = _of_views(synthesis) if isinstance(synthesis, LinkedSynthesis) else _sections(NoisyRelease.of(synthesis))
+    content |= {"sections": list(found), "version": __version__}
     return rendered("release.html", content, folder=FOLDER)
+
+
+def _sections(view: NoisyRelease) -> Iterator[Section]:
+    yield from (each(view) for each in (measured_section, error_section, fit_section, column_section, graph_section))
+
+
+def _of_views(synthesis: LinkedSynthesis) -> Iterator[Section]:
+    """The sections of each view of linked tables, with what is drawn from it."""
+    views = views_of(synthesis.package)
+    for place, (label, part) in enumerate(synthesis.parts.items()):
+        for section in _sections(NoisyRelease.of_view(part, views[label])):
+            yield replace(section, name=f"view-{place}-{section.name}", title=f"{label}: {section.title}")

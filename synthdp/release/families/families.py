@@ -1,6 +1,6 @@
 """Drawing families: roots first, then the rows below them, turn by turn, each given what is above and beside it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -9,8 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
+from synthdp.inference.arrays import CodeColumn
 from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.given_tables import GivenTable
 from synthdp.release.families.fitted_view import FittedView, Group
 from synthdp.release.families.quotas import Quotas
 from synthdp.table.columns.binned import BinnedColumn
@@ -199,3 +201,59 @@ def _numbers(view: View, frame: pd.DataFrame, checked: Collection[str]) -> dict[
     columns = () if view.table.schema is None else view.table.schema.table_columns
     named = {f"{view.name}.{column.name}": column for column in columns if isinstance(column, BinnedColumn)}
     return {name: column.read_numbers(frame[column.name]) for name, column in named.items() if name in checked}
+
+
+Draw = Callable[..., DrawnRows]
+"""Rows below others, by the arguments of `drawn_children`."""
+
+
+def completed_children(given: Mapping[str, GivenTable], name: str) -> Draw:
+    """What draws nothing but the numbers of children of rows of one table that are given, as far as those are not."""
+
+    def draw(
+        view: View,
+        fitted: Sequence[FittedView],
+        parents: DrawnRows,
+        *,
+        seed: np.random.SeedSequence,
+        text: bool,
+        checked: Collection[str],
+    ) -> DrawnRows:
+        rows = given[name]
+        frame, codes = rows.values(text=text)
+        codes |= {each: parents.codes[each][rows.parents] for each in view.above}
+        for child in view.package.children(name):
+            if child.name in given:
+                codes[child.count] = given[child.name].counted(len(frame))
+        if unknown := [count for count in view.counts if count not in codes]:
+            codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
+            for turn in range(int(rows.turns.max(initial=-1)) + 1):
+                which = np.flatnonzero(rows.turns == turn)
+                drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
+                for count in unknown:
+                    codes[count][which] = drawn[count]
+        numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
+        return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
+
+    return draw
+
+
+def _numbers_drawn(
+    fitted: FittedView,
+    rows: Ints,
+    turn: int,
+    codes: Mapping[str, Codes],
+    unknown: Collection[str],
+    seed: np.random.SeedSequence,
+) -> dict[str, CodeColumn]:
+    """Numbers of children of given rows of one turn, given all else that is known of them."""
+    view, turns = fitted.view, np.full(len(rows), turn)
+    other = view.table.beside(rows, turns)
+    known = {name: found[rows] for name, found in codes.items() if name not in unknown}
+    known |= {name: codes[source][other] for name, source in view.beside.items()}
+    if view.place is not None:
+        known[view.place] = view.place_of(turns)
+    try:
+        return fitted.drawn(known, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
+    except ParameterError as error:
+        raise ParameterError(f"given: rows of {view.name!r} contradict the rules ({error}); correct them") from None

@@ -1,6 +1,7 @@
 """A fitted release of linked tables: what `synthesize_tables` returns and `load` restores."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from os import PathLike
 from typing import Any, Self, final
 
@@ -8,10 +9,17 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import ParameterError
-from synthdp.inference.requests import check_seed
+from synthdp.inference.requests import check_cells, check_seed
 from synthdp.measurement import FloatArray
+from synthdp.release.drawing.given_tables import given_roots, given_tables
 from synthdp.release.families.expected_rows import expected_rows
-from synthdp.release.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.release.families.families import (
+    DrawnRows,
+    checked_names,
+    completed_children,
+    drawn_children,
+    drawn_roots,
+)
 from synthdp.release.families.fitted_view import FittedView
 from synthdp.release.families.fresh_keys import fresh_keys
 from synthdp.release.linked import linked_archive
@@ -19,6 +27,7 @@ from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.uncertainty.intervals import cell_labels
 from synthdp.table.headers import listed
+from synthdp.table.package.joined import regrouped
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
@@ -96,7 +105,9 @@ class LinkedSynthesis:
             Values as texts in the formats of the schemas, as CSV files hold them.
         given
             Complete these families: rows of the root, by some of its columns, as a data frame, a dict of lists or a
-            list of dicts, and by its key if fresh ones will not do. They are used as they are and are not protected.
+            list of dicts, and by its key if fresh ones will not do; or such rows by table, those below the root whole
+            and with the keys of their parents. They are used as they are and are not protected. Of a table that is
+            given no further rows are drawn.
 
         Returns
         -------
@@ -107,7 +118,8 @@ class LinkedSynthesis:
         ------
         ParameterError
             If ``n_roots`` is missing and the estimate is hidden by noise, or not a number of rows; both it and
-            ``given`` are there; a row contradicts the rules; or the run was stopped before its end.
+            ``given`` are there; rows that are given do not belong together; one contradicts the rules; or the run was
+            stopped before its end.
         SchemaError
             If ``given`` does not fit the schema.
 
@@ -135,10 +147,10 @@ class LinkedSynthesis:
         """
         check_seed(seed)
         self._check_whole()
-        rows = None if given is None else self._given(given)
-        if rows is not None and n_roots is not None:
+        rows = {} if given is None else given_tables(self._package, given)
+        if rows and n_roots is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_roots")
-        if rows is None and n_roots is None and not self.knows_roots:
+        if not rows and n_roots is None and not self.knows_roots:
             raise ParameterError(f"n_roots: {UNKNOWN_ROWS}; say how many rows of the root you want")
         checked = checked_names([view.schema for view in self._views.values() if view.schema is not None])
         drawn: dict[str, DrawnRows] = {}
@@ -149,15 +161,16 @@ class LinkedSynthesis:
         ):
             view, name = self._views[table.name], table.name
             if table.parent is None:
-                named = None if rows is None else self._named(rows)
+                named = given_roots(self._package, rows) if rows else None
                 found = drawn_roots(
                     view, self._parts[name].model, n_roots, seed=own_seed, text=text, given=named, checked=checked
                 )
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
-                found = drawn_children(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
+                draw = completed_children(rows, name) if name in rows else drawn_children
+                found = draw(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
             above = {} if table.parent is None else keys[table.parent]
-            given_keys = rows if table.parent is None else None
+            given_keys = rows[name].frame if name in rows else None
             drawn[name] = found
             keys[name] = fresh_keys(self._package, table, found, above, text=text, given=given_keys)
             tables[name] = _put_together(table, found.frame, keys[name], seed=own_seed, text=text)
@@ -169,9 +182,9 @@ class LinkedSynthesis:
         Parameters
         ----------
         columns
-            Names as ``table.column``, or ``number of table``, each once: of one table, and of tables above it. Before
-            the name of a column of the lowest table ``other`` stands for another row of the same parent: the row
-            before, or the first one.
+            Names as ``table.column``, or ``number of table``, each once: of one table, of tables above it, and of
+            public tables to which these refer. Before the name of a column of the lowest table ``other`` stands for
+            another row of the same parent: the row before, or the first one.
 
         Returns
         -------
@@ -186,11 +199,18 @@ class LinkedSynthesis:
             If there are too many combinations.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
-        views = self._views_with(names)
-        counts = np.sum([self._rows_expected(view, names) for view in views], axis=0)
+        if not names or len(set(names)) < len(names):
+            raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
+        joined = self._package.joined
+        asked = list(dict.fromkeys(joined[name].source if name in joined else name for name in names))
+        views = self._views_with(asked)
+        counts = np.sum([self._rows_expected(view, asked) for view in views], axis=0)
         schema = views[0].schema
         assert schema is not None
-        return pd.Series(counts.ravel(), index=cell_labels(schema, names), name="count")
+        wanted = {name: joined[name].column if name in joined else schema[name] for name in names}
+        check_cells(prod(column.size for column in wanted.values()), f"the marginal of {listed(names)}")
+        found = regrouped(counts, asked, wanted, joined)
+        return pd.Series(found.ravel(), index=cell_labels(wanted, names), name="count")
 
     def _rows_expected(self, view: View, names: Sequence[str]) -> FloatArray:
         """Expected numbers of rows of a view by some columns."""
@@ -221,8 +241,6 @@ class LinkedSynthesis:
 
     def _views_with(self, names: Sequence[str]) -> list[View]:
         """The views whose rows are counted by some columns: those of the lowest table that has one of them."""
-        if not names or len(set(names)) < len(names):
-            raise ParameterError("columns: there is none, or one repeats; name at least one, each once")
         known: set[str] = set()
         for table in self._package.tables:
             views = [self._views[label] for label in self._of_table(table.name)]
@@ -244,30 +262,6 @@ class LinkedSynthesis:
             raise ParameterError(
                 f"sample: the run was stopped before it came to {lacking[0]!r}; see parts and marginal"
             )
-
-    def _given(self, given: Any) -> pd.DataFrame:
-        """Rows of the root."""
-        root = self._package.root.name
-        if isinstance(given, Mapping) and set(given) == {root}:
-            given = given[root]
-        try:
-            frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame(given)
-        except (ValueError, TypeError):
-            raise ParameterError(f"given is a {type(given).__name__}; give rows of {root!r} as a DataFrame") from None
-        frame = frame.reset_index(drop=True)
-        if unknown := [name for name in frame.columns if name not in self._package.root.fields]:
-            raise ParameterError(
-                f"given: {root!r} has no column {unknown[0]!r}; it has {listed(self._package.root.fields)}"
-            )
-        return frame
-
-    def _named(self, rows: pd.DataFrame) -> pd.DataFrame | None:
-        """Given rows of the root by the names of its view."""
-        root = self._package.root
-        names = [name for name in rows.columns if name not in root.keys]
-        if not names:
-            raise ParameterError(f"given: it has no column besides keys; give at least one of {listed(root.fields)}")
-        return rows[names].rename(columns=lambda name: f"{root.name}.{name}")
 
     def __repr__(self) -> str:
         return f"<LinkedSynthesis of {len(self._package.tables)} tables: {self._certificate.get('guarantee')}>"

@@ -1,6 +1,6 @@
 """Intervals around the counts of a marginal, by the noise that was recorded; no records and no fit are needed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 
 import numpy as np
@@ -12,6 +12,7 @@ from synthdp.inference.requests import check_cliques
 from synthdp.measurement import FloatArray, LinearMeasurement
 from synthdp.release.uncertainty.cell_estimates import cell_estimates
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
+from synthdp.table.columns.column import Column
 from synthdp.table.schema.schema import Schema
 
 MEASURED, MODEL = "measured", "model"
@@ -28,10 +29,10 @@ def check_interval(interval: object, name: str = "interval") -> float:
     return float(interval)
 
 
-def cell_labels(schema: Schema, columns: Sequence[str]) -> pd.Index:
+def cell_labels(columns: Schema | Mapping[str, Column], names: Sequence[str]) -> pd.Index:
     """Labels of the cells of a marginal, those of the last column running fastest."""
-    index = pd.MultiIndex.from_product([schema[name].labels for name in columns], names=columns)
-    return index if len(columns) > 1 else index.get_level_values(0)
+    index = pd.MultiIndex.from_product([columns[name].labels for name in names], names=names)
+    return index if len(names) > 1 else index.get_level_values(0)
 
 
 def with_intervals(

@@ -4,8 +4,8 @@
 [..]}`` in a resource, and ``{"public": true}`` in one that is a look-up table. See docs/linked.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, final
@@ -14,12 +14,10 @@ import pandas as pd
 
 from synthdp.table.files.json_files import load_json
 from synthdp.table.files.tables import open_table
+from synthdp.table.package.joined import Joined, Lookup, joined_columns, looked_up, rule_on_sources, with_rows
 from synthdp.table.package.linked_table import LinkedTable, refuse_package
 from synthdp.table.package.links import Links
 from synthdp.table.package.resources import linked_table, with_levels_of
-
-Lookup = Callable[[str], pd.DataFrame]
-"""The rows of a look-up table, by its name: texts or other values."""
 
 
 @final
@@ -35,6 +33,8 @@ class Package:
         File of each public table.
     rules
         Rules between columns of several tables, which are named ``table.column``.
+    joined
+        Columns of public tables, by the names that rules and marginals have for them.
     content
         The description as JSON values, from which `from_dict` makes the same package without look-up tables.
     """
@@ -43,6 +43,7 @@ class Package:
     lookups: Mapping[str, str]
     rules: tuple[Mapping[str, Any], ...]
     content: Mapping[str, Any]
+    joined: Mapping[str, Joined] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, content: Any, lookup: Lookup | None = None) -> Self:
@@ -53,7 +54,8 @@ class Package:
         content
             A Data Package as JSON values.
         lookup
-            Gives the rows of public tables; needed where a column that refers to one declares no levels.
+            Gives the rows of public tables; needed where a column that refers to one declares no levels, and where
+            rules or marginals are on columns of public tables. Rows may stand in their resources instead, as ``data``.
 
         Raises
         ------
@@ -67,7 +69,8 @@ class Package:
         ('people', ('id',), ('people.sex',))
         """
         links = Links.of(content)
-        settled = with_levels_of(links, lookup)
+        rows = looked_up(links, lookup)
+        settled = with_levels_of(links, rows)
         settled = {name: {**resource, "path": _path(resource, name)} for name, resource in settled.items()}
         tables = tuple(linked_table(settled, links, name) for name in links.order)
         lookups = {name: settled[name]["path"] for name in links.public}
@@ -75,8 +78,21 @@ class Package:
         rules = own.get("constraints", [])
         if not isinstance(rules, Sequence) or isinstance(rules, str) or not all(isinstance(r, Mapping) for r in rules):
             refuse_package("synthdp.constraints is not a list of rules; list them there")
-        plain = {**content, "resources": [settled[name] for name in links.names]}
-        return cls(tables=tables, lookups=lookups, rules=tuple(rules), content=plain)
+        joined = joined_columns(tables, links, rows)
+        columns = {
+            f"{table.name}.{column.name}": column
+            for table in tables
+            for column in (() if table.schema is None else table.schema.columns)
+        }
+        whole = with_rows(settled, links, rows)
+        plain = {**content, "resources": [whole[name] for name in links.names]}
+        return cls(
+            tables=tables,
+            lookups=lookups,
+            rules=tuple(rule_on_sources(rule, joined, columns) for rule in rules),
+            content=plain,
+            joined=joined,
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

@@ -147,6 +147,70 @@ def test_given_rows_that_do_not_fit_are_refused(released, given, said):
         released.sample(given=given)
 
 
+GIVEN = {
+    "homes": pd.DataFrame({"home": ["A", "B", "C"], "place": ["land", "town", "land"]}),
+    "people": pd.DataFrame(
+        {"home": ["B", "A", "B"], "number": [7, 8, 9], "sex": ["F", "M", "M"], "job": ["yes", "yes", "no"]}
+    ),
+}
+
+
+def test_given_people_get_visits_and_their_homes_get_pets(released):
+    drawn = released.sample(given=GIVEN, seed=0)
+    assert drawn["homes"]["home"].tolist() == ["A", "B", "C"]
+    assert drawn["people"].to_numpy().tolist() == [
+        ["A", 8, "M", "yes"], ["B", 7, "F", "yes"], ["B", 9, "M", "no"],
+    ]  # fmt: skip
+    visits = pd.concat([released.sample(given=GIVEN, seed=seed)["visits"] for seed in range(20)])
+    assert {tuple(key) for key in visits[["home", "number"]].to_numpy()} == {("A", 8), ("B", 7), ("B", 9)}
+    assert not ((visits["number"] != 7) & (visits["why"] == "ill")).any()  # a rule on men
+    assert ((visits["number"] == 7) & (visits["why"] == "ill")).any()
+    whole = {**GIVEN, "visits": pd.DataFrame({"home": "B", "number": "7", "why": ["ill", "check"], "when": ["3", "1"]})}
+    again = released.sample(given=whole, seed=0, text=True)
+    assert again["visits"].to_numpy().tolist() == [["B", 7, "check", "1"], ["B", 7, "ill", "3"]]
+
+
+def test_numbers_of_children_of_given_rows_follow_from_what_is_given():
+    rng = np.random.default_rng(0)
+    tables = random_tables(300)
+    women = tables["people"].query("sex == 'F'")[["home", "number"]]
+    tables["visits"] = women[rng.random(len(women)) < 0.9].assign(why="ill", when="1")
+    found = synthdp.synthesize_tables(tables, content(), epsilon=30.0, delta=1e-6, mechanism="mst")
+    people = pd.DataFrame({"home": range(100), "number": 1, "sex": ["F"] * 50 + ["M"] * 50, "job": "yes"})
+    homes = pd.DataFrame({"home": range(100), "place": ["town"] * 50 + ["land"] * 50})
+    drawn = found.sample(given={"homes": homes, "people": people}, seed=0)
+    assert len(drawn["people"]) == 100
+    assert drawn["visits"]["home"].lt(50).mean() > 0.8
+    assert len(drawn["visits"]) > 25
+
+
+PEOPLE = GIVEN["people"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"cars": PEOPLE}, "there is no table 'cars'"),
+        ({"homes": None}, "rows of 'people' need those of 'homes'"),
+        ({"people": None, "visits": PEOPLE}, "rows of 'visits' need those of 'people'"),
+        ({"homes": GIVEN["homes"].drop(columns="home")}, "'homes', whose rows lack 'home'"),
+        ({"people": PEOPLE.drop(columns="job")}, "rows of 'people' lack 'job'"),
+        ({"people": PEOPLE.assign(home=["B", "A", "D"])}, r"row 2 \(from 0\) of 'people' refers to no given row"),
+        ({"people": PEOPLE.assign(home=[None, "A", "B"])}, r"row 0 \(from 0\)"),
+        ({"people": pd.concat([PEOPLE] * 2)}, "'homes' has 4 rows of 'people', and max_children is 3"),
+        ({"people": PEOPLE.assign(number=7)}, "keys of 'people' are missing or repeat"),
+        ({"people": PEOPLE.assign(job=["yes", None, "no"])}, "column 'job' of 'people' has an empty cell"),
+        ({"people": PEOPLE.assign(sex="X")}, r"none of its levels; correct it \(rows of 'people'\)"),
+        ({"people": PEOPLE.assign(sex="F")}, "rows of 'people' contradict the rules"),
+        ({"people": 3}, "give rows of 'people'"),
+    ],
+)
+def test_given_rows_that_do_not_hang_together_are_refused(released, changed, said):
+    given = {name: rows for name, rows in {**GIVEN, **changed}.items() if rows is not None}
+    with pytest.raises((ParameterError, SchemaError), match=said):
+        released.sample(given=given)
+
+
 def test_marginals_are_of_rows_of_the_lowest_table(released):
     drawn = released.sample(20_000, seed=0)
     scale = 20_000 / released.marginal(["homes.place"]).sum()
@@ -158,6 +222,25 @@ def test_marginals_are_of_rows_of_the_lowest_table(released):
     for wrong in (["pets.kind", "people.sex"], ["people.age"], [], ["homes.place", "homes.place"]):
         with pytest.raises(ParameterError, match="columns"):
             released.marginal(wrong)
+
+
+def test_columns_of_public_tables_follow_from_their_keys(tmp_path):
+    found = content([{"forbid": {"sides.side": ["east"], "people.sex": ["F"]}}])
+    found["resources"][0]["schema"]["foreignKeys"] = [
+        {"fields": "place", "reference": {"resource": "sides", "fields": "place"}}
+    ]
+    fields = [{"name": "place"}, {"name": "side", "type": "string"}]
+    found["resources"].append({"name": "sides", "schema": {"fields": fields}, "synthdp": {"public": True}})
+    sides = pd.DataFrame({"place": ["land", "town"], "side": ["east", "west"]})
+    made = synthdp.synthesize_tables({**random_tables(200), "sides": sides}, found, **BUDGET)
+    made.save(tmp_path / "all.synthdp")
+    loaded = synthdp.load(tmp_path / "all.synthdp")
+    by_side, by_place = (loaded.marginal([name, "people.sex"]) for name in ("sides.side", "homes.place"))
+    assert by_side["west"].to_dict() == pytest.approx(by_place["town"].to_dict())
+    assert by_side["east", "F"] == pytest.approx(0, abs=1e-6)
+    drawn = loaded.sample(200, seed=0)
+    assert set(drawn["people"].merge(drawn["homes"], on="home").query("place == 'land'")["sex"]) == {"M"}
+    assert list(drawn["homes"].columns) == ["home", "place"]
 
 
 def test_one_ledger_pays_for_all_and_the_certificate_says_so(released):

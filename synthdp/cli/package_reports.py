@@ -1,0 +1,50 @@
+"""``synthdp report`` of packages of linked tables."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from synthdp.cli.announcing import print_text
+from synthdp.cli.log_lines import progress_on
+from synthdp.cli.outputs import CERTIFICATE_ENDING
+from synthdp.cli.packages import is_package_file
+from synthdp.errors import ParameterError
+from synthdp.evaluation.evaluation import NOT_PRIVATE
+from synthdp.evaluation.linked_tables import evaluate_tables
+from synthdp.reporting import logged
+from synthdp.table.files.json_files import json_text
+
+_FOR_ONE_TABLE = ("schema", "target", "by", "queries", "dialect", "delimiter", "encoding", "decimal", "thousands",
+                  "quote", "sheet")  # fmt: skip
+"""Options that are for one table: a description says all that they say."""
+
+
+def check_report_of_package(options: argparse.Namespace) -> None:
+    """Refuse what a report of a package cannot take; raises `ParameterError`."""
+    if needless := [name for name in _FOR_ONE_TABLE if getattr(options, name)]:
+        raise ParameterError(f"--{needless[0]} is for one table; leave it out for a package")
+    if len(options.tables) > 2:
+        raise ParameterError(f"TABLE: {len(options.tables) - 1} synthetic packages; give one, and a page for each")
+    if other := [path for path in options.tables if not is_package_file(path)]:
+        raise ParameterError(f"TABLE is {other[0]!r}, beside a package; give the datapackage.json of both")
+
+
+def report_on_package(options: argparse.Namespace) -> None:
+    """The page of an evaluation of linked tables, which says first that it is not private."""
+    real, synthetic = options.tables
+    certificate = Path(f"{synthetic}{CERTIFICATE_ENDING}")
+    sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
+    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+        found = evaluate_tables(
+            real,
+            synthetic,
+            certificate=certificate if certificate.exists() else None,
+            seed=options.seed,
+            report=logged(status),
+        )
+        status("drawing", 0, 1)
+        if options.output is not None:
+            found.to_html(options.output, force=options.force)
+    print_text(json_text(found.to_dict()) if options.json else f"{found.summary_text}\n")
+    if options.output is not None:
+        sys.stderr.write(f"{options.output}: NOT PRIVATE; keep it where the real tables may be\n")
