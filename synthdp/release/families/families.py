@@ -103,10 +103,12 @@ def drawn_children(
     drawing = _Drawing(view, above, numbers, len(place), settles=settles, text=text, checked=checked)
     quotas = Quotas(view.table, counts)
     n_turns = int(counts.max(initial=0))
-    for turn in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
-        rows = np.flatnonzero(turns == turn)
-        drawing.draw(fitted[min(turn, 1)], rows, turn, quotas.groups(place[rows], turn), seed.spawn(1)[0])
-        quotas.add(place[rows], drawing.codes, rows)
+    steps = turns if view.table.order is not None or view.table.limits else np.minimum(turns, 1)
+    for step in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
+        rows = np.flatnonzero(steps == step)
+        if len(rows):
+            drawing.draw(fitted[min(step, 1)], rows, turns[rows], quotas.groups(place[rows], step), seed.spawn(1)[0])
+            quotas.add(place[rows], drawing.codes, rows)
     frame = drawing.frame(view, seed.spawn(1)[0])
     return DrawnRows(frame, above | drawing.codes, drawing.numbers, place, turns)
 
@@ -135,12 +137,11 @@ class _Drawing:
         self._settles = settles
 
     def draw(
-        self, fitted: FittedView, rows: Ints, turn: int, groups: Sequence[Group], seed: np.random.SeedSequence
+        self, fitted: FittedView, rows: Ints, turns: Ints, groups: Sequence[Group], seed: np.random.SeedSequence
     ) -> None:
-        """Draw some rows, all of one turn; ``groups`` say which of them may have which levels."""
+        """Draw some rows, none beside another of them; ``groups`` say which of them may have which levels."""
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
-        turns = np.full(len(rows), turn)
         other = self._table.beside(rows, turns)
         known = {name: codes[rows] for name, codes in self._above.items()}
         known |= {name: self.codes[source][other] for name, source in view.beside.items()}

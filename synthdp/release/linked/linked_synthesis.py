@@ -53,6 +53,7 @@ class LinkedSynthesis:
     def __init__(self, *, package: Package, parts: Mapping[str, Synthesis], certificate: Mapping[str, Any]) -> None:
         self._package, self._parts, self._certificate = package, dict(parts), dict(certificate)
         self._views = views_of(package)
+        self._views |= {label: self._views[label].as_released(part.schema) for label, part in self._parts.items()}
         self._fitted = {label: FittedView(self._views[label], part) for label, part in self._parts.items()}
 
     @property

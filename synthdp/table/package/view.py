@@ -12,11 +12,11 @@ So a row is drawn by completing what is above and beside with its own columns.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import lcm, prod
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,12 @@ class View:
         except SchemaError as error:
             refuse_package(str(error).removeprefix("schema: "), self.name)
 
+    def as_released(self, schema: Schema) -> Self:
+        """The same with the schema that a release was made with: those of earlier versions had other columns."""
+        view = replace(self)
+        vars(view)["schema"] = schema
+        return view
+
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """For each class of rows how many units a row counts; see `sizes`. Those of a family sum to `grid` at most."""
@@ -172,10 +178,9 @@ class View:
             yield _number(child.count, 0, child.max_children)
 
     def _beside(self, field: Mapping[str, Any]) -> dict[str, Any]:
-        """A field of the row beside: the same, but it can be missing, and a date has no parts."""
+        """A field of the row beside: the same, but a date has no parts."""
         own = {key: value for key, value in field.get("synthdp", {}).items() if key != "parts"}
-        constraints = {**field.get("constraints", {}), "required": False}
-        found = {**field, "name": OTHER + field["name"], "constraints": constraints}
+        found = {**field, "name": OTHER + field["name"]}
         return {**found, "synthdp": own} if own else {key: found[key] for key in found if key != "synthdp"}
 
     def _rules(self) -> Iterator[Mapping[str, Any]]:

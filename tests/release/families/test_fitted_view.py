@@ -8,7 +8,7 @@ import synthdp
 from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.release.families.fitted_view import FittedView
 from synthdp.table.package.package import Package
-from synthdp.table.package.view import views_of
+from synthdp.table.package.view import View, views_of
 
 N = 2000
 
@@ -80,6 +80,23 @@ def test_single_rows_are_not_always_the_likeliest(released):
     given = {"homes.kind": np.array([2]), "number of people": np.array([1])}
     drawn = [fitted.drawn(given, [(np.arange(1), {})], rng)["people.value"][0] for _ in range(50)]
     assert {0, 2} <= set(drawn)
+
+
+def test_a_release_whose_views_had_other_columns_is_drawn_from(monkeypatch, tmp_path):
+    """Earlier versions told no places, and what is beside could be missing."""
+    with monkeypatch.context() as patch:
+        patch.setattr(View, "place", None)
+        beside = View._beside
+        patch.setattr(
+            View,
+            "_beside",
+            lambda *args: {**(f := beside(*args)), "constraints": {**f["constraints"], "required": False}},
+        )
+        synthdp.synthesize_tables(frames(), package(), epsilon=1, delta=1e-6).save(tmp_path / "old.synthdp")
+    old = synthdp.load(tmp_path / "old.synthdp")
+    people = old.sample(50, seed=0)["people"]
+    assert people.groupby("home")["step"].apply(lambda steps: steps.is_monotonic_increasing).all()
+    assert old.marginal(["other people.value", "people.value"]).shape == (12,)
 
 
 def test_places_of_ordered_rows_are_told_apart_and_of_others_are_not():

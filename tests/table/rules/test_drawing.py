@@ -16,7 +16,7 @@ from synthdp.table.records.codec import decode, encode
 from synthdp.table.schema.schema import Schema
 
 N_ROWS = 150
-REFUSALS = "keep to|contradict|hold no value"
+REFUSALS = "keeps? to|contradict|hold no value"
 """What systems that are drawn at random are refused for: checks, bounds and decimals need not fit."""
 
 
