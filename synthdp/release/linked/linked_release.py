@@ -37,6 +37,9 @@ from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
 from synthdp.workload import Workload
 
+LATER_ROWS = Fraction(3, 2)
+"""What a view of later rows gets more than one of first rows: noise of one parent's is that of several rows."""
+
 Sources = Callable[[], Mapping[str, CountSource]]
 """Reads the tables when it is called, and gives exact counts of each view."""
 
@@ -242,9 +245,10 @@ class LinkedRelease:
 
 
 def shares_of(views: Mapping[str, View]) -> dict[str, Fraction]:
-    """What share of the budget each view gets: by the number of columns that are drawn from it."""
-    total = sum(len(view.own) for view in views.values())
-    return {name: Fraction(len(view.own), total) for name, view in views.items()}
+    """What share of the budget each view gets: by the number of columns that are drawn from it, and later rows more."""
+    weights = {name: len(view.own) * (LATER_ROWS if view.is_later else 1) for name, view in views.items()}
+    total = sum(weights.values())
+    return {name: Fraction(weight) / total for name, weight in weights.items()}
 
 
 def _named(report: Report, name: str) -> Report:
