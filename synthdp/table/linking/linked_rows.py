@@ -13,7 +13,7 @@ from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.headers import check_names
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
-from synthdp.table.package.view import View
+from synthdp.table.package.view import TOO_MANY, View
 from synthdp.table.records.codec import CodedTable, Codes, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.row_pieces import RowPieces
@@ -148,11 +148,15 @@ class FamilyRows:
 
     @property
     def sizes(self) -> Ints:
-        """For each row the product of the numbers of children on its way up: its siblings, its parent's ..."""
+        """For each row the product of the numbers of children on its way up: its siblings, its parent's ...
+
+        At each step it is cut at `TOO_MANY`, of which a row counts nothing: it must never grow out of its integers, and
+        wrap around to a small one.
+        """
         if self.parent is None:
             return np.ones(self.n_rows, np.int64)
         siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
-        sizes: Ints = (siblings * self.parent.sizes)[self.parents]
+        sizes: Ints = np.minimum(siblings * self.parent.sizes, TOO_MANY)[self.parents]
         return sizes
 
     def source(self, view: View, unit: str) -> WeightedSource:
@@ -169,7 +173,7 @@ class FamilyRows:
         if view.is_later:
             assert self.parent is not None
             sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
-        classes = np.searchsorted(view.sizes, sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
+        classes = view.class_of(sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
         coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
         return WeightedSource(CodedSource(coded), view.weights, unit=unit, max_rows=view.grid)
