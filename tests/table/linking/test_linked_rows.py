@@ -141,6 +141,24 @@ def test_rows_without_parent_or_key_are_left_out():
     assert {home: len(rows) for home, rows in rows_by_home(tables).items()} == {"1": 3}
 
 
+def test_rows_without_parent_take_no_place_of_others():
+    """Orphans belong to no root, so that nothing protects or should need to protect what they are."""
+    content = description()
+    content["resources"][1]["schema"]["primaryKey"] = "number"
+    content["resources"][2]["schema"]["foreignKeys"] = [link("number", "people", "number")]
+    content["resources"][2]["schema"]["synthdp"] = {"ignore": ["home"]}
+    found, tables = Package.from_dict(content), tables_of([family(1, [("F", "yes", [("ill", "1")])])])
+    counted = []
+    for orphans in (0, 50):
+        lost = pd.DataFrame([(9, 1, "M", "no")] * orphans, columns=COLUMNS["people"], dtype=object)
+        sources = sources_of(found, {**tables, "people": pd.concat([lost, tables["people"]])})
+        counted.append(
+            {label: [n.tolist() for n in s.counts_of([s.domain.attributes])] for label, s in sources.items()}
+        )
+    assert counted[0] == counted[1]
+    assert np.sum(counted[0]["visits"]) > 0
+
+
 def test_rows_of_one_root_key_are_one_root():
     twice = family(1, [("F", "yes", [])])
     tables = tables_of([twice, family(1, [], place="land"), family(2, [])])
