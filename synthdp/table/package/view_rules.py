@@ -7,6 +7,7 @@ import numpy as np
 
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
+from synthdp.table.package.limits import limits_of
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.qualified import OTHER, qualified_rule, tables_in
@@ -16,7 +17,7 @@ from synthdp.table.rules.rules import names_in
 def rules_of(
     package: Package, table: LinkedTable, order: Column | None, *, is_later: bool
 ) -> Iterator[Mapping[str, Any]]:
-    """Rules of the table itself, those of the package whose lowest table it is, order, and least children.
+    """Rules of the table itself, those of the package whose lowest table it is, order, least children, and limits.
 
     ``order`` is the column that orders rows of one parent, if they can be several; ``is_later`` says whether the view
     is of later rows.
@@ -34,6 +35,9 @@ def rules_of(
     for child in package.children(table.name):
         if child.min_children:
             yield {"forbid": {child.count: {"maximum": child.min_children - 1}}}
+        for limits in limits_of(child):
+            for number in limits.impossible(child.max_children):
+                yield {"forbid": {child.count: {"minimum": number, "maximum": number}}}
 
 
 def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
