@@ -208,5 +208,6 @@ def _check_limits(table: LinkedTable) -> None:
         if limits.overlap:
             problem = f"limits on {limits.column!r} overlap, and none has all levels of the other"
             refuse_package(f"{problem}; give them levels that are nested or apart", table.name)
-        if len(limits.impossible(table.max_children)) > table.max_children - max(table.min_children, 1):
+        numbers = {*range(max(table.min_children, 1), table.max_children + 1)}
+        if numbers <= {*limits.impossible(table.max_children)}:
             refuse_package(f"limits on {limits.column!r} can be kept to by no number of rows; relax one", table.name)

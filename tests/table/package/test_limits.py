@@ -89,3 +89,8 @@ def test_no_parent_is_drawn_with_a_number_of_rows_that_limits_rule_out():
 def test_limits_that_cannot_be_kept_are_refused(limits, settings, said):
     with pytest.raises(SchemaError, match=said):
         people(limits, **settings)
+
+
+def test_limits_that_rule_out_only_what_least_children_do_are_taken():
+    package = people([limit(["child"], 2), limit(["head"], 1)], min_children=3)
+    assert limits_of(package["people"])[0].impossible(5) == [1, 2]
