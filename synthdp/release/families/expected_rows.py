@@ -1,14 +1,13 @@
 """From weights to rows: expected numbers of rows of a view, whose model counts weights."""
 
 from collections.abc import Sequence
-from math import prod
 
 import numpy as np
 
 from synthdp.cliques import Clique
 from synthdp.inference.model import Model
 from synthdp.measurement import FloatArray
-from synthdp.table.package.view import View
+from synthdp.table.package.view import TOO_MANY, View
 
 
 def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[FloatArray]:
@@ -41,11 +40,11 @@ def expected_rows(view: View, model: Model, cliques: Sequence[Clique]) -> list[F
 
 
 def _rows_a_unit(view: View, model: Model) -> FloatArray:
-    """How many rows a unit of weight is, by the numbers of children on the way up."""
-    by_size = dict(zip(view.sizes, view.weights, strict=True))
-    less = [int(view.is_later and name == view.table.count) for name in view.steps]
-    units = np.zeros([model.domain[name] for name in view.steps])
-    for cell in np.ndindex(units.shape):
-        size = prod(max(n - one, 0) for n, one in zip(cell, less, strict=True))
-        units[cell] = 1 / by_size[size] if size else 0.0
-    return units
+    """How many rows a unit of weight is, by the numbers of children on the way up; none where rows count nothing."""
+    sizes = np.ones((), np.int64)
+    for name in view.steps:
+        less = int(view.is_later and name == view.table.count)
+        numbers = np.maximum(np.arange(model.domain[name]) - less, 0)
+        sizes = np.minimum(np.multiply.outer(sizes, numbers), TOO_MANY)
+    units = np.where(sizes > 0, np.array(view.weights)[view.class_of(np.maximum(sizes, 1))], 0)
+    return np.divide(1.0, units, out=np.zeros(units.shape), where=units > 0)

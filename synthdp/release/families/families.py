@@ -16,7 +16,8 @@ from synthdp.release.drawing.given_tables import GivenTable
 from synthdp.release.families.fitted_view import FittedView, Group
 from synthdp.release.families.quotas import Quotas
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.package.view import OTHER, View
+from synthdp.table.package.qualified import OTHER
+from synthdp.table.package.view import View
 from synthdp.table.records.codec import Codes, decode, encode
 from synthdp.table.schema.schema import Schema
 

@@ -12,7 +12,7 @@ from synthdp.release.histories.history_package import PERSONS, ROWS
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.table.files.dialect import Dialect
-from synthdp.table.package.view import OTHER
+from synthdp.table.package.qualified import OTHER
 
 _COUNT = f"number of {ROWS}"
 

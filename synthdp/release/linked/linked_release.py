@@ -20,6 +20,7 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.linked.completable import check_completable
 from synthdp.release.linked.informed import Informed
 from synthdp.release.linked.known_above import KnownAbove
 from synthdp.release.linked.linked_certificate import linked_certificate
@@ -77,6 +78,7 @@ class LinkedRelease:
         )
         if package.root.name not in self._views:
             raise ParameterError(f"package: the root {package.root.name!r} has neither columns nor children; add some")
+        check_completable(package, self._views)
         shares = shares_of(self._views)
         self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
         self._parts = {

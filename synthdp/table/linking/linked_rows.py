@@ -13,7 +13,7 @@ from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.headers import check_names
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
-from synthdp.table.package.view import View
+from synthdp.table.package.view import TOO_MANY, View
 from synthdp.table.records.codec import CodedTable, Codes, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.row_pieces import RowPieces
@@ -63,8 +63,8 @@ class LinkedTableReader:
         """The rows as they hang together, with those of the table above; called once.
 
         Kept are rows whose parent is kept, of each parent at most ``max_children``: the first ones where the table has
-        an order, else a sample by the keyed hash of the parent's key; of rows of one key one, by the hash of that key.
-        Each of it is a function of the rows of one root and of a random key.
+        an order, else a sample by the keyed hash of the parent's key; of rows of one key one: of roots by the hash of
+        that key, below the first one. Each of it is a function of the rows of one root and of a random key.
         """
         table, n_rows = self._table, len(self._keys.ids.rows.joined())
         parents = np.zeros(n_rows, np.intp) if parent is None else parent.places_of(self._parents)
@@ -74,7 +74,7 @@ class LinkedTableReader:
             roots = parents if parent is None else parent.roots[parents]
             if parent is not None and _any_shared(keys[kept], roots[kept]):
                 _refuse_shared(table.name)
-            kept &= self._keys.kept()
+            kept &= self._keys.kept() if parent is None else _first_of(keys, kept)
         if parent is not None and table.order is None:
             kept &= self._parents.kept()
         order = self._order.joined() if table.order is not None else np.zeros(n_rows)
@@ -148,11 +148,15 @@ class FamilyRows:
 
     @property
     def sizes(self) -> Ints:
-        """For each row the product of the numbers of children on its way up: its siblings, its parent's ..."""
+        """For each row the product of the numbers of children on its way up: its siblings, its parent's ...
+
+        At each step it is cut at `TOO_MANY`, of which a row counts nothing: it must never grow out of its integers, and
+        wrap around to a small one.
+        """
         if self.parent is None:
             return np.ones(self.n_rows, np.int64)
         siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
-        sizes: Ints = (siblings * self.parent.sizes)[self.parents]
+        sizes: Ints = np.minimum(siblings * self.parent.sizes, TOO_MANY)[self.parents]
         return sizes
 
     def source(self, view: View, unit: str) -> WeightedSource:
@@ -169,7 +173,7 @@ class FamilyRows:
         if view.is_later:
             assert self.parent is not None
             sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
-        classes = np.searchsorted(view.sizes, sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
+        classes = view.class_of(sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
         coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
         return WeightedSource(CodedSource(coded), view.weights, unit=unit, max_rows=view.grid)
@@ -226,6 +230,13 @@ def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str
         parts = (texts[row] for row in ids.ids.rows.joined())
         whole = [None if one is None or part is None else one + part for one, part in zip(whole, parts, strict=True)]
     return pd.Series(whole, dtype=object)
+
+
+def _first_of(keys: Ints, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The first row of each key among those that are kept: rows that are not, as orphans, take nobody's place."""
+    rows, found = np.flatnonzero(kept), np.zeros(len(kept), np.bool_)
+    found[rows[np.unique(keys[rows], return_index=True)[1]]] = True
+    return found
 
 
 def _any_shared(keys: Ints, roots: Ints) -> bool:

@@ -7,6 +7,9 @@ from typing import Any
 from synthdp.table.package.linked_table import refuse_package
 from synthdp.table.rules.rules import names_in
 
+OTHER = "other "
+"""Before the name of a column: that of another row of the same parent."""
+
 _NAME = re.compile(r"(?P<plain>[^\W\d]\w*)|`(?P<quoted>[^`]+)`")
 """Names in a check; see `synthdp.table.rules.expressions`."""
 
@@ -37,11 +40,11 @@ def qualified_rule(rule: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
     return found
 
 
-def tables_in(rule: Mapping[str, Any], other: str) -> set[str]:
-    """The tables whose columns a rule names; ``other`` stands before columns of the row beside."""
+def tables_in(rule: Mapping[str, Any]) -> set[str]:
+    """The tables whose columns a rule names, those of the row beside among them."""
     found = set()
     for name in names_in(rule):
-        table, dot, _ = name.removeprefix(other).partition(".")
+        table, dot, _ = name.removeprefix(OTHER).partition(".")
         if not dot:
             refuse_package(f"a rule of the package names {name!r}; name columns as table.column")
         found.add(table)

@@ -9,6 +9,7 @@ from synthdp.errors import SchemaError
 from synthdp.table.columns.reading import plain_text
 from synthdp.table.files.dialect import dialect_of
 from synthdp.table.headers import listed
+from synthdp.table.package.limits import limits_of
 from synthdp.table.package.linked_table import MAX_CHILDREN, Limit, LinkedTable, refuse_package
 from synthdp.table.package.links import Links, names_of, own_of
 from synthdp.table.rules.rules import levels_where
@@ -111,6 +112,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         missing_values=tuple(schema.get("missingValues", [""])),
         dialect=dialect_of({"dialect": resource.get("dialect")}),
     )
+    _check_limits(table)
     if parent is None and not key:
         refuse_package("it is the root, and has no primaryKey; name the column that tells its rows apart", name)
     return table
@@ -198,3 +200,14 @@ def _limits(own: Mapping[str, Any], schema: Schema | None, name: str) -> tuple[L
         if not met.any() or met.all():
             refuse_package(f"a limit on {limit.column!r} is met by {'all' if met.any() else 'no'} levels", name)
     return limits
+
+
+def _check_limits(table: LinkedTable) -> None:
+    """Refuse limits that no rows can keep to."""
+    for limits in limits_of(table):
+        if limits.overlap:
+            problem = f"limits on {limits.column!r} overlap, and none has all levels of the other"
+            refuse_package(f"{problem}; give them levels that are nested or apart", table.name)
+        numbers = {*range(max(table.min_children, 1), table.max_children + 1)}
+        if numbers <= {*limits.impossible(table.max_children)}:
+            refuse_package(f"limits on {limits.column!r} can be kept to by no number of rows; relax one", table.name)

@@ -14,7 +14,6 @@ So a row is drawn by completing what is above and beside with its own columns.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from math import lcm, prod
 from typing import Any, Self, final
 
@@ -22,26 +21,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import SchemaError
-from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.table.package.linked_table import LinkedTable, refuse_package
 from synthdp.table.package.package import Package
-from synthdp.table.package.qualified import qualified_rule, tables_in
-from synthdp.table.rules.rules import names_in
+from synthdp.table.package.qualified import OTHER, tables_in
+from synthdp.table.package.view_rules import rules_of
 from synthdp.table.schema.schema import Schema
 
 MAX_GRID = 2**14
 """Units of weight of a family, where the least common multiple of all numbers of children is larger: a row counts a
 whole number of them, and with so many what is lost by rounding down is below the noise."""
 
+TOO_MANY = MAX_GRID + 1
+"""Stands for all larger products of numbers of children: one part of so many is less than a unit, and counts nothing.
+Products are cut there at each step, for those of all steps can be beyond any integer of a machine."""
+
 MAX_PLACES = 8
 """Places of ordered rows that are told apart, the last one together with all after it: chains have settled by then."""
 
 LATER = "later "
 """Before the name of a table: the view of all rows of a parent but the first."""
-
-OTHER = "other "
-"""Before the name of a column: that of another row of the same parent."""
 
 
 @final
@@ -130,7 +129,7 @@ class View:
         rest = [field for field in fields if field["name"] not in self.own]
         if self.place is not None:
             rest.append(_number(self.place, 1, self._n_places))
-        rules = {"constraints": list(self._rules())}
+        rules = {"constraints": list(rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later))}
         try:
             return Schema.from_dict({"fields": [*rest, *beside, *own], "missingValues": [""], "synthdp": rules})
         except SchemaError as error:
@@ -149,9 +148,23 @@ class View:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Products of numbers of children that a row can have on its way up: what each row counts one part of."""
-        ways = product(*(range(1, most + 1) for most in self._bounds))
-        return tuple(sorted({prod(way) for way in ways}))
+        """Products of numbers of children that a row can have on its way up: what each row counts one part of.
+
+        Those that weigh the same are one class, with the least of them: up to the next one rows are of it.
+        """
+        found = np.ones(1, np.int64)
+        for most in self._bounds:
+            is_found = np.zeros(TOO_MANY + 1, np.bool_)
+            for number in range(1, most + 1):
+                is_found[np.minimum(found * number, TOO_MANY)] = True
+            found = np.flatnonzero(is_found)
+        _, least = np.unique(-(self.grid // found), return_index=True)
+        return tuple(found[least].tolist())
+
+    def class_of(self, sizes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Places in `sizes` and `weights` of rows that are one part of so many, at least 1."""
+        found: NDArray[np.intp] = np.searchsorted(self.sizes, sizes, side="right") - 1
+        return found
 
     @cached_property
     def grid(self) -> int:
@@ -183,22 +196,6 @@ class View:
         found = {**field, "name": OTHER + field["name"]}
         return {**found, "synthdp": own} if own else {key: found[key] for key in found if key != "synthdp"}
 
-    def _rules(self) -> Iterator[Mapping[str, Any]]:
-        """Rules of the table itself, those of the package whose lowest table it is, order, and least children."""
-        if self.table.schema is not None:
-            for own in self.table.schema.rules:
-                yield qualified_rule(own.text, {name: f"{self.name}.{name}" for name in self.table.schema.names})
-        above = {table.name for table in self.package.above(self.name)}
-        for rule in self.package.rules:
-            named, is_beside = tables_in(rule, OTHER), any(name.startswith(OTHER) for name in names_in(rule))
-            if self.name in named and named <= above | {self.name} and (self.is_later or not is_beside):
-                yield rule
-        if (order := self.ordered_by) is not None:
-            yield from _ordered(order, f"{self.name}.{order.name}")
-        for child in self.package.children(self.name):
-            if child.min_children:
-                yield {"forbid": {child.count: {"maximum": child.min_children - 1}}}
-
     @property
     def ordered_by(self) -> Column | None:
         """The column by which rows of one parent are ordered, if there is one and they can be several."""
@@ -213,16 +210,6 @@ def _number(name: str, least: int, most: int) -> dict[str, Any]:
     return {"name": name, "type": "integer", "constraints": bounds, "synthdp": {"bins": most - least + 1}}
 
 
-def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
-    """Rules by which no row comes before the one that it stands behind."""
-    if isinstance(column, BinnedColumn):
-        yield {"check": f"`{OTHER}{name}` <= `{name}`"}
-        return
-    levels = [label.item() if isinstance(label, np.generic) else label for label in column.labels]
-    for place, level in enumerate(levels[:-1]):
-        yield {"forbid": {name: [level], OTHER + name: levels[place + 1 :]}}
-
-
 def views_of(package: Package) -> dict[str, View]:
     """The views of all tables by what they are called, parents before children, first rows before later ones.
 
@@ -234,7 +221,7 @@ def views_of(package: Package) -> dict[str, View]:
     both = [(View(package, table), View(package, table, is_later=True)) for table in package.tables]
     views = {view.label: view for pair in both for view in pair if not view.is_later or view.table.max_children > 1}
     for rule in package.rules:
-        named = tables_in(rule, OTHER)
+        named = tables_in(rule)
         if unknown := sorted(named - views.keys()):
             refuse_package(f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column")
         if not any(named == named & {t.name for t in (*package.above(name), views[name].table)} for name in named):

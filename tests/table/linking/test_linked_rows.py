@@ -13,6 +13,7 @@ from helpers.families import (
     KEY,
     description,
     family,
+    field,
     link,
     package,
     random_family,
@@ -140,6 +141,24 @@ def test_rows_without_parent_or_key_are_left_out():
     assert {home: len(rows) for home, rows in rows_by_home(tables).items()} == {"1": 3}
 
 
+def test_rows_without_parent_take_no_place_of_others():
+    """Orphans belong to no root, so that nothing protects or should need to protect what they are."""
+    content = description()
+    content["resources"][1]["schema"]["primaryKey"] = "number"
+    content["resources"][2]["schema"]["foreignKeys"] = [link("number", "people", "number")]
+    content["resources"][2]["schema"]["synthdp"] = {"ignore": ["home"]}
+    found, tables = Package.from_dict(content), tables_of([family(1, [("F", "yes", [("ill", "1")])])])
+    counted = []
+    for orphans in (0, 50):
+        lost = pd.DataFrame([(9, 1, "M", "no")] * orphans, columns=COLUMNS["people"], dtype=object)
+        sources = sources_of(found, {**tables, "people": pd.concat([lost, tables["people"]])})
+        counted.append(
+            {label: [n.tolist() for n in s.counts_of([s.domain.attributes])] for label, s in sources.items()}
+        )
+    assert counted[0] == counted[1]
+    assert np.sum(counted[0]["visits"]) > 0
+
+
 def test_rows_of_one_root_key_are_one_root():
     twice = family(1, [("F", "yes", [])])
     tables = tables_of([twice, family(1, [], place="land"), family(2, [])])
@@ -194,3 +213,36 @@ def test_nothing_of_the_rows_is_shown_or_copied():
         assert repr(source) == "<WeightedSource>"
         with pytest.raises(PrivacyError, match="not copied"):
             pickle.dumps(source)
+
+
+def chain(depth, most):
+    """Tables below each other, of each of which so many rows hang on one row of the table above."""
+    resources, tables = [], {}
+    for level in range(depth):
+        above = [{"name": "above"}] if level else []
+        schema = {"fields": [{"name": "id"}, *above, field("kind", "a", "b")], "primaryKey": "id"}
+        own = {}
+        if level:
+            schema["foreignKeys"] = [link("above", f"t{level - 1}", "id")]
+            own = {"synthdp": {"max_children": most}}
+        resources.append({"name": f"t{level}", "schema": schema, **own})
+        rows = pd.DataFrame({"id": [f"{level}-{n}" for n in range(most if level else 1)], "kind": "a"})
+        tables[f"t{level}"] = rows.assign(above=f"{level - 1}-0") if level else rows
+    return Package.from_dict({"resources": resources}), tables
+
+
+def test_products_beyond_all_integers_weigh_nothing_and_never_wrap_around():
+    """Of 512 rows at each of eight levels 512 ** 7 is a negative number of 64 bits, and 512 ** 8 is 0."""
+    found, tables = chain(10, 512)
+    sources = sources_of(found, tables)
+    weights = {label: int(next(iter(source.counts_of([()])))) for label, source in sources.items()}
+    assert weights["t2"] == 2**14 // 512  # the one row in 512 that has rows below it
+    assert weights["later t9"] == 0
+    assert all(0 <= weight <= sources[label].max_rows for label, weight in weights.items())
+
+
+def test_rows_of_equal_weight_are_one_class_and_others_keep_theirs():
+    found = View(chain(3, 200)[0], chain(3, 200)[0]["t2"])
+    every = np.arange(1, 201)
+    assert [found.weights[place] for place in found.class_of(every)] == (found.grid // every).tolist()
+    assert len(set(found.weights)) == len(found.weights) < 200

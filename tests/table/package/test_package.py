@@ -3,6 +3,7 @@
 import json
 from copy import deepcopy
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.families import description, field, link
@@ -45,7 +46,8 @@ def test_weights_of_a_family_sum_to_the_grid_at_most(bounds, is_later, grid):
     package = Package.from_dict(description(people=bounds[0], visits=bounds[1]))
     view = View(package, package["visits"], is_later=is_later)
     assert view.grid == grid
-    units = dict(zip(view.sizes, view.weights, strict=True))
+    ways = np.arange(1, bounds[0] * bounds[1] + 1)
+    units = dict(zip(ways.tolist(), np.array(view.weights)[view.class_of(ways)].tolist(), strict=True))
     last = range(1, bounds[1]) if is_later else [1]
     for people in range(1, bounds[0] + 1):
         assert people * max(n * units[people * n] for n in last) <= view.grid
