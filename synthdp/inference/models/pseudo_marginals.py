@@ -40,7 +40,7 @@ _RAKING_TOLERANCE, _MAX_RAKING = 1e-7, 30
 _POOL_ROWS = (10_000, 200_000)
 """Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more take long to move."""
 _FEWEST_MOVED = 500
-"""Fewer rows are some of the pool's: moved by themselves they would all take the levels that are likeliest."""
+"""Fewer rows are some of so many: moved by themselves they would all take the levels that are likeliest."""
 _MIN_LEARNT, _LEARNT_PER_CELL = 50_000, 20
 """Rows that many rows are modelled on: 20 for each cell of the largest table give its shares to a fifth each."""
 _MAX_MOVED = 4
@@ -217,7 +217,7 @@ class PseudoMarginalModel(Model):
         if self._is_tree:
             return self.tree_records(n_rows, generator=generator)
         if n_rows < _FEWEST_MOVED:
-            return some_of(self._pool, n_rows, generator)
+            return some_of(self.records(_FEWEST_MOVED, generator=generator), n_rows, generator)
         if n_rows <= _MAX_MOVED * self._n_learnt:
             start, moves = self.tree_records(n_rows, generator=generator), RecordMoves()
         else:
