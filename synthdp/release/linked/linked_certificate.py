@@ -42,7 +42,11 @@ def linked_certificate(
         Its recipe, and further public facts.
     """
     root = package.root.name
-    found = [f"{name}: {text}" for name, part in parts.items() for text in _of_part(part)]
+    found: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        for text in _of_part(part):
+            found.setdefault(text, []).append(name)
+    findings = [f"{', '.join(names)}: {text}" for text, names in found.items()]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
     workloads = [part.certificate["workload"] for part in parts.values()]
     asked: dict[str, object] = {
@@ -58,7 +62,7 @@ def linked_certificate(
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(
-        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=found, n_rows=n_roots
+        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=findings, n_rows=n_roots
     )
     return whole | {"unit_of_privacy": _unit_in_words(package.root)}
 
