@@ -201,7 +201,10 @@ PEOPLE = GIVEN["people"]
         ({"people": PEOPLE.assign(number=7)}, "keys of 'people' are missing or repeat"),
         ({"people": PEOPLE.assign(job=["yes", None, "no"])}, "column 'job' of 'people' has an empty cell"),
         ({"people": PEOPLE.assign(sex="X")}, r"none of its levels; correct it \(rows of 'people'\)"),
-        ({"people": PEOPLE.assign(sex="F")}, "rows of 'people' contradict the rules"),
+        (
+            {"people": PEOPLE.assign(sex="F")},
+            "rows of 'people' contradict the rules: a record contradicts",
+        ),
         ({"people": 3}, "give rows of 'people'"),
     ],
 )
@@ -219,6 +222,10 @@ def test_marginals_are_of_rows_of_the_lowest_table(released):
     found = people.groupby(["place", "sex"]).size().reindex(expected.index, fill_value=0)
     assert np.abs(found - expected).max() < 0.05 * len(people)
     assert released.marginal(["number of pets"]).index.tolist() == [0, 1, 2]
+    with pytest.raises(ParameterError, match=r"there is no 'people.age'; there are .*'homes.place'.*'people.sex'"):
+        released.marginal(["people.age"])
+    with pytest.raises(ParameterError, match="n_roots is -1; give a whole number"):
+        released.sample(-1)
     for wrong in (["pets.kind", "people.sex"], ["people.age"], [], ["homes.place", "homes.place"]):
         with pytest.raises(ParameterError, match="columns"):
             released.marginal(wrong)
