@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 import jsonschema
@@ -18,9 +19,11 @@ from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaEr
 from synthdp.evaluation.linked_tables import evaluate_tables
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.linked import synthesize_tables as door
+from synthdp.release.linked.linked_certificate import _of_part
 from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.table.package.package import Package
+from synthdp.table.package.view import views_of
 
 BUDGET = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent"}
 HEAD = [{"where": {"job": ["yes"]}, "at_least": 1, "at_most": 1}]
@@ -212,6 +215,15 @@ def test_given_rows_that_do_not_hang_together_are_refused(released, changed, sai
     given = {name: rows for name, rows in {**GIVEN, **changed}.items() if rows is not None}
     with pytest.raises((ParameterError, SchemaError), match=said):
         released.sample(given=given)
+
+
+def test_cautions_on_columns_above_are_told_of_their_own_table_only(released):
+    part, view = released.parts["visits"], views_of(released.package)["visits"]
+    said = ["column 'people.sex': above", "column 'visits.why': its own", "of all"]
+    given = SimpleNamespace(
+        cautions=said, schema=part.schema, measurements=part.measurements, certificate=part.certificate
+    )
+    assert _of_part(given, view) == said[1:]
 
 
 def test_marginals_are_of_rows_of_the_lowest_table(released):
