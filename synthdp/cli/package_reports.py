@@ -7,7 +7,7 @@ from pathlib import Path
 from synthdp.cli.announcing import print_text
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING
-from synthdp.cli.packages import is_package_file
+from synthdp.cli.packages import is_package_file, refuse_lost_package
 from synthdp.errors import ParameterError
 from synthdp.evaluation.evaluation import NOT_PRIVATE
 from synthdp.evaluation.linked_tables import evaluate_tables
@@ -26,6 +26,7 @@ def check_report_of_package(options: argparse.Namespace) -> None:
     if len(options.tables) > 2:
         raise ParameterError(f"TABLE: {len(options.tables) - 1} synthetic packages; give one, and a page for each")
     if other := [path for path in options.tables if not is_package_file(path)]:
+        refuse_lost_package(other[0])
         raise ParameterError(f"TABLE is {other[0]!r}, beside a package; give the datapackage.json of both")
 
 

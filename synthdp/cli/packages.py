@@ -23,8 +23,9 @@ from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.linked.synthesize_tables import opened_tables, read_sources
 from synthdp.release.stating.about import read_about
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.reporting import log
-from synthdp.table.files.formats import STANDARD_STREAM, is_text
+from synthdp.table.files.formats import STANDARD_STREAM, is_named_as_table, is_text
 from synthdp.table.files.json_files import json_text, load_json, write_json
 from synthdp.table.files.tables import check_kind, open_table, write_frame
 from synthdp.table.files.writing import check_writable, reason
@@ -50,6 +51,14 @@ def is_package_file(path: str | None) -> bool:
         return is_package(load_json(path, "package"))
     except (DataFileError, SchemaError):
         return os.path.basename(path).lower() == DESCRIPTION  # noqa: PTH119 - so that the error is about a package
+
+
+def refuse_lost_package(path: str | None) -> None:
+    """Raise `SynthdpError` if a path can only be meant for a package and is none: a folder, or JSON."""
+    if path is not None and Path(path).is_dir() and Path(path, DESCRIPTION).exists():
+        raise ParameterError(f"{path!r} is the folder of a package; give its {DESCRIPTION}")
+    if path is not None and path.lower().endswith(".json") and not is_package(load_json(path, "package")):
+        raise SchemaError(f"package {path!r}: it has no list 'resources'; give a Data Package, or a table")
 
 
 def run_package(options: argparse.Namespace) -> None:
@@ -92,6 +101,8 @@ def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> N
     """``synthdp sample`` of a saved release of a package; public tables are not in it, and are not written."""
     _check_options(options)
     _check_folder(synthesis.package, options)
+    if options.given and options.rows is not None:
+        raise ParameterError("--given: each of its rows is completed once; leave out --rows")
     given = _given(options.given, synthesis.package) if options.given else None
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         status("sampling", 0, 1)
@@ -101,6 +112,9 @@ def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> N
 
 def check_package(options: argparse.Namespace) -> None:
     """``synthdp schema check datapackage.json``: opens nothing but the description, and public tables."""
+    for name in ("rows", "unit", "max_rows_per_unit", "domain_share"):
+        if getattr(options, name) is not None:
+            raise ParameterError(f"--{name.replace('_', '-')} is for one table; leave it out for a package")
     facts = package_facts(Package.load(options.schema), epsilon=options.epsilon, delta=options.delta)
     print_text(json_text(facts) if options.json else package_text(facts) + "\n")
 
@@ -159,6 +173,8 @@ def _check_folder(package: Package, options: argparse.Namespace) -> None:
         check_kind(path, None)
     if folder.exists() and not folder.is_dir():
         raise DataFileError(f"{options.output!r}: it is a file; give the name of a folder")
+    if not folder.exists() and is_named_as_table(folder):
+        raise ParameterError(f"--output is {options.output!r}; a package is several files, give the name of a folder")
     if folder.is_dir() and any(folder.iterdir()) and not options.force:
         raise DataFileError(f"{options.output!r}: it is not empty; pass --force to replace files in it")
     if not folder.resolve().parent.is_dir():
@@ -185,6 +201,8 @@ def _check_files(package: Package, folder: Path, journal: str | None, options: a
 def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Namespace, *, given: Any) -> None:
     """All tables, public ones, the description and the certificate: in a new folder, which then gets its name."""
     package, files = synthesis.package, _files_of(synthesis.package)
+    if options.rows is None and given is None and synthesis.can_sample and not synthesis.knows_roots:
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows of {package.root.name!r} you want with --rows")
     seed = secrets.randbits(62) if options.seed is None else options.seed
     folder = Path(options.output).resolve()
     hidden = folder.with_name(f".synthdp-{secrets.token_hex(8)}.tmp")

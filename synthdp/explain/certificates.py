@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from typing import Any
 
 from synthdp.explain.listing import table, wrapped
@@ -12,6 +13,9 @@ from synthdp.reporting import columns_in_words, event_in_words
 
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
+
+NOISE_IN_UNITS = "noise, in units of privacy"
+"""Heads noise in questions about linked tables, of which a root with all rows below it counts 1."""
 
 REST = "--all shows everything, each question as well"
 """Ends what is told in short."""
@@ -44,6 +48,8 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         If it is not as synthdp writes it.
     """
     content = with_what_was_meant(content)
+    if "package" in content:
+        content = {**content, "events": in_units(content["events"])}
     facts = [("guarantee", content["guarantee"])]
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:
@@ -79,14 +85,16 @@ def _questions(content: Mapping[str, Any]) -> str:
     """All that was asked of the records, or measured by another system."""
     if content["accounting"] is None:
         return table(("measurement", "noise"), [measurement_row(each) for each in content["measurements"]])
-    return table(("event", "what", "noise", "rho"), [event_row(event) for event in content["events"]])
+    noise = NOISE_IN_UNITS if "package" in content else "noise"
+    return table(("event", "what", noise, "rho"), [event_row(event) for event in content["events"]])
 
 
 def _questions_in_short(content: Mapping[str, Any]) -> str:
     """How much was asked, and where all of it is told."""
     if content["accounting"] is None:
         return f"{len(content['measurements'])} measurements; {REST}"
-    return f"{table(('event', 'number', 'noise', 'rho'), _summary_rows(content['events']))}\n{REST}"
+    noise = NOISE_IN_UNITS if "package" in content else "noise"
+    return f"{table(('event', 'number', noise, 'rho'), _summary_rows(content['events']))}\n{REST}"
 
 
 def _listed(facts: Sequence[tuple[str, str]]) -> str:
@@ -232,6 +240,22 @@ def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
     stddev = measurement["stddev"]  # one, or of several the smallest and the largest
     noise = "{:.4g} to {:.4g}".format(*stddev) if isinstance(stddev, list) else f"{stddev:.4g}"
     return columns_in_words(measurement["columns"]), f"stddev {noise}"
+
+
+def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Questions about linked tables, with sigma in units of privacy: a family counts 1.
+
+    As certificates state them sigma is in units of weight, of which a family counts as many as the sensitivity says.
+
+    >>> in_units([{"event": "marginal", "sigma": 120.0, "sensitivity_l2_squared": 3600, "rho": 0.1}])[0]["sigma"]
+    2.0
+    """
+    return [
+        {**event, "sigma": event["sigma"] / (event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"]))}
+        if "sigma" in event
+        else dict(event)
+        for event in events
+    ]
 
 
 def event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:

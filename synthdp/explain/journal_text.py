@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from synthdp.explain.certificates import event_row
+from synthdp.explain.certificates import NOISE_IN_UNITS, event_row, in_units
 from synthdp.explain.listing import table
 
 _SETTINGS = ("software", "mechanism", "engine", "epsilon", "delta", "accounting", "adjacency", "unit")
@@ -22,7 +22,10 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
         f"{'complete' if content['complete'] else 'not complete'}",
     ]
     if content["events"]:
-        lines += ["", table(("event", "what", "noise", "rho"), [event_row(event) for event in content["events"]])]
+        events, noise = content["events"], "noise"
+        if content["is_linked"]:
+            events, noise = in_units(events), NOISE_IN_UNITS
+        lines += ["", table(("event", "what", noise, "rho"), [event_row(event) for event in events])]
     return "\n".join(
         [
             *lines,

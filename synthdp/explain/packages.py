@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from synthdp.errors import ParameterError
 from synthdp.explain.listing import table
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.gaussian import stddev_of_noise
@@ -27,6 +28,8 @@ def package_facts(package: Package, *, epsilon: float | None, delta: float | Non
     ParameterError
         If the budget is out of range, or only half of it is given.
     """
+    if (epsilon is None) != (delta is None):
+        raise ParameterError("epsilon and delta go together; give both, or none")
     views = {label: view for label, view in views_of(package).items() if view.schema is not None}
     shares = shares_of(views)
     budget = None if epsilon is None or delta is None else Accounting.GDP.rho(epsilon=epsilon, delta=delta)

@@ -83,6 +83,7 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
             raise
         # The source folder was found before the installed package, and holds the recipes elsewhere.
         raise SynthdpError(
-            "python found synthdp's source folder, not the installed package; run from another folder"
+            "python found synthdp's source folder, not the installed package; run from another folder, or install it "
+            "with `pip install -e .`"
         ) from None
     return found

@@ -8,7 +8,9 @@ MAX_NAMES_SHOWN = 8
 """An error lists at most this many names, so that it stays a line or two."""
 
 
-def check_names(header: Sequence[object], known: Sequence[str], *, besides: Collection[str] = ()) -> None:
+def check_names(
+    header: Sequence[object], known: Sequence[str], *, besides: Collection[str] = (), of: str | None = None
+) -> None:
     """Raise `SchemaError` unless a table's header holds some names, each once, in any order.
 
     Parameters
@@ -19,20 +21,23 @@ def check_names(header: Sequence[object], known: Sequence[str], *, besides: Coll
         The names that are declared.
     besides
         Further names that the table may have.
+    of
+        Which table of a package it is, for messages.
 
     >>> check_names(["id", "sex", "age"], ["age", "sex"], besides=["id"])
     """
+    what, public = ("table", "schema or kinds file") if of is None else (f"table {of!r}", "schema in the package")
     if not all(isinstance(name, str) for name in header):
         way_out = "make them texts, in pandas by frame.columns = frame.columns.map(str)"
-        raise SchemaError(f"table: its column names are not all texts; {way_out}")
+        raise SchemaError(f"{what}: its column names are not all texts; {way_out}")
     if len(set(header)) != len(header):
-        raise SchemaError("table: two columns have the same name; give every column its own name")
+        raise SchemaError(f"{what}: two columns have the same name; give every column its own name")
     found = set(known).intersection(header)
     if 2 * len(found) < len(known):
         # a file without a header shows its first record here: do not repeat it
-        share = f"{len(found)} of the {len(known)} column names in the schema or kinds file"
+        share = f"{len(found)} of the {len(known)} column names in the {public}"
         way_out = f"the first line must hold the names, in the declared encoding: {listed(known)}"
-        raise SchemaError(f"table: its header has {share}; {way_out}")
+        raise SchemaError(f"{what}: its header has {share}; {way_out}")
     problems = []
     if missing := [name for name in known if name not in header]:
         problems.append(f"the schema has {listed(missing)}, the table has not")
@@ -41,8 +46,9 @@ def check_names(header: Sequence[object], known: Sequence[str], *, besides: Coll
     if problems:
         way_out = "add to or remove from one of them"
         if unknown:
-            way_out += ', or leave columns of the table out: kind "ignore", or synthdp.ignore in a schema'
-        raise SchemaError(f"table: it does not fit the schema or kinds file: {'; '.join(problems)}; {way_out}")
+            ignored = 'kind "ignore", or synthdp.ignore in a schema' if of is None else "synthdp.ignore in the schema"
+            way_out += f", or leave columns of the table out: {ignored}"
+        raise SchemaError(f"{what}: it does not fit the {public}: {'; '.join(problems)}; {way_out}")
 
 
 def listed(names: Iterable[object]) -> str:

@@ -92,6 +92,61 @@ def test_options_for_one_table_are_refused_in_one_line(options, said, code):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said", "code"),
+    [
+        (("run", "in/lost.json", "-o", "out", *BUDGET), "package 'in/lost.json': it cannot be read: no such file", 1),
+        (("run", "in/homes.json", "-o", "out", *BUDGET), "it has no list 'resources'", 1),
+        (("run", "in", "-o", "out", *BUDGET), "'in' is the folder of a package; give its datapackage.json", 2),
+        (("run", "in/datapackage.json", "-o", "out.csv", *BUDGET), "give the name of a folder", 2),
+        (("plan", "in/datapackage.json", "--rows", "9"), "a package, and plans are for one table", 2),
+        (("schema", "check", "in/datapackage.json", "--rows", "9"), "--rows is for one table", 2),
+        (("schema", "check", "in/datapackage.json", "--unit", "home"), "--unit is for one table", 2),
+        (("schema", "check", "in/datapackage.json", "--epsilon", "1"), "epsilon and delta go together", 2),
+        (("report", "in/datapackage.json", "out/lost.json", "--json"), "package 'out/lost.json': it cannot be read", 1),
+        (("report", "in", "out", "--json"), "'in' is the folder of a package; give its datapackage.json", 2),
+    ],
+)
+def test_a_package_that_is_named_wrongly_is_told_from_a_table(folder, arguments, said, code):
+    (folder / "in/homes.json").write_text("{}")
+    done = invoke(*arguments)
+    assert (done.code, done.err.count("\n")) == (code, 1), done
+    assert said in done.err
+    assert sorted(path.name for path in folder.iterdir()) == ["in"]
+
+
+def test_a_header_that_does_not_fit_names_its_table(folder):
+    people = folder / "in/people.csv"
+    people.write_text(people.read_text().replace("sex", "sx", 1))
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "table 'people': it does not fit the schema in the package" in done.err
+    assert "kind" not in done.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_commands_for_one_table_say_of_a_package_and_its_cautions():
+    weak = ("--epsilon", "0.02", "--delta", "1e-6", "--mechanism", "independent")
+    unknown = invoke("run", "in/datapackage.json", "-o", "out", *weak, "--save", "all.synthdp")
+    assert (unknown.code, unknown.err.count("\n")) == (2, 1)
+    assert "say how many rows of 'homes' you want with --rows; what was paid for is kept" in unknown.err
+    both = invoke("sample", "all.synthdp", "-o", "out", "--given", "in/homes.csv", "--rows", "9")
+    assert (both.code, "leave out --rows" in both.err) == (2, True)
+    done = invoke("sample", "all.synthdp", "-o", "out", "--rows", "9")
+    assert done.code == 0, done
+    cautions = [line.rpartition(": ")[2] for line in done.lines if "caution" in line]
+    assert len(cautions) == len(set(cautions)) > 0
+    assert "people, later people" in done.err
+    for command in (
+        ("marginal", "all.synthdp", "people.sex"),
+        ("refit", "all.synthdp", "-o", "b", "--engine", "direct"),
+    ):
+        refused = invoke(*command)
+        assert (refused.code, refused.err.count("\n")) == (1, 1)
+        assert "this command is for one table" in refused.err
+    assert b"noise, in units of privacy" in invoke("show", "all.synthdp").out
+
+
 def test_bad_packages_are_refused_before_anything_is_read(folder):
     (folder / "in/pets.csv").unlink()
     done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET)
@@ -203,4 +258,7 @@ def test_the_page_of_a_released_package_opens_nothing_else(folder):
     page = Page((folder / "page.html").read_text())
     assert "later pets: Columns" in page.text
     assert "any one row of the root with all rows below it" in page.text
+    assert "The first row of pets of each parent, with what it hangs on." in page.text
+    assert "All rows of pets but the first of each parent" in page.text
+    assert "noise, in units of privacy" in page.text
     assert re.search(r"about 1\d\d families, by the noisy counts", page.text)  # of 120

@@ -16,6 +16,8 @@ EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --save people.synthdp
   synthdp run excel.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9 --dialect excel-semicolon
   synthdp run people.csv --kinds kinds.json -o synthetic.csv --epsilon 1 --delta 1e-9
+  synthdp run visits.csv -s schema.json -o all.csv --epsilon 1 --delta 1e-9 --unit id --max-rows-per-unit 3 --order date
+  synthdp run datapackage.json -o FOLDER --epsilon 1 --delta 1e-9
   synthdp sample people.synthdp -o more.csv --rows 1e6
   synthdp sample people.synthdp -o women.csv --where '{"sex": ["F"], "age": {"minimum": 18}}'
   synthdp refit people.synthdp --engine mixture-of-products -o mixture.synthdp

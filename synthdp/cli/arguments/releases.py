@@ -7,6 +7,9 @@ from synthdp.cli.arguments.parsing import Commands, command, listed, whole_numbe
 from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
 from synthdp.release.registry import ENGINES, MECHANISMS
 
+_ROWS = "number of rows, with --order of persons, of a package of its root; default: the noisy estimate of the table's"
+_FOLDER = "; of a package a folder"
+
 
 def add_run(commands: Commands) -> None:
     """Add ``synthdp run``."""
@@ -49,7 +52,7 @@ def add_run(commands: Commands) -> None:
     add_about(parser)
     _add_saving(parser)
     add_keeping(parser)
-    add_output(parser, rows="number of rows, with --order of persons; default: the noisy estimate of the table's")
+    add_output(parser, rows=_ROWS, folder=_FOLDER)
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +104,8 @@ def add_sample(commands: Commands) -> None:
     parser.add_argument(
         "--given",
         metavar="FILE",
-        help="complete these records, a table with some of the columns (not sensitive: it is used as it is)",
+        help="complete these records, a table with some of the columns; of a package the root's, or a folder "
+        "(not sensitive: it is used as it is)",
     )
     parser.add_argument(
         "--offset",
@@ -109,7 +113,7 @@ def add_sample(commands: Commands) -> None:
         metavar="N",
         help="begin with row N of the endless table of --seed: a long table in parts; see docs/big-tables.md",
     )
-    add_output(parser, rows="number of rows, of persons after run --order; default: the noisy estimate of the table's")
+    add_output(parser, rows=_ROWS, folder=_FOLDER)
 
 
 def add_refit(commands: Commands) -> None:

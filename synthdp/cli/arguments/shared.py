@@ -51,14 +51,14 @@ def add_about(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser, *, rows: str) -> None:
-    """Add where a table is written and how; ``rows`` is the help text of that option."""
+def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") -> None:
+    """Add where a table is written and how; ``rows`` is the help text of that option, ``folder`` ends that of OUT."""
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="OUT",
-        help=f"{FILES}, or - for CSV to stdout (certificate to stderr)",
+        help=f"{FILES}, or - for CSV to stdout (certificate to stderr){folder}",
     )
     parser.add_argument("--rows", type=whole_number, metavar="N", help=rows)
     parser.add_argument(

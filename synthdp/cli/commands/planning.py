@@ -8,6 +8,7 @@ from synthdp.cli.announcing import print_text
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
 from synthdp.cli.outputs import check_rows
 from synthdp.cli.packages import check_package, is_package_file
+from synthdp.errors import ParameterError
 from synthdp.explain.planning.plan_text import describe_plan
 from synthdp.explain.planning.schema_check import describe_check
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
@@ -36,6 +37,9 @@ def check_command(options: argparse.Namespace) -> None:
 
 def plan_command(options: argparse.Namespace) -> None:
     """``synthdp plan``: opens nothing but the schema."""
+    if is_package_file(options.schema):
+        problem = f"SCHEMA is {options.schema!r}, a package, and plans are for one table"
+        raise ParameterError(f"{problem}; synthdp schema check --epsilon --delta says the noise in each of its tables")
     check_rows(options.rows, least=1, most=MAX_ROWS)
     content, text = describe_plan(
         options.schema,

@@ -6,9 +6,9 @@ import sys
 
 from synthdp.cli.announcing import caution
 from synthdp.cli.log_lines import progress_on
+from synthdp.cli.models import release_of_one_table
 from synthdp.cli.outputs import check_distinct
 from synthdp.errors import ParameterError
-from synthdp.release.loading import load
 from synthdp.release.registry import engine_named
 from synthdp.reporting import logged
 from synthdp.table.files.formats import STANDARD_STREAM
@@ -22,7 +22,7 @@ def refit_command(options: argparse.Namespace) -> None:
         raise ParameterError(f"--output is {options.output!r}; a release is a file, give the name of one")
     check_distinct([options.output], inputs=(options.model,))
     check_writable(options.output, force=options.force)
-    synthesis = load(options.model)
+    synthesis = release_of_one_table(options.model)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         found = synthesis.refit(engine, report=logged(status))
     found.save(options.output, force=options.force)

@@ -9,7 +9,7 @@ from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct
 from synthdp.cli.package_reports import check_report_of_package, report_on_package
-from synthdp.cli.packages import is_package_file
+from synthdp.cli.packages import is_package_file, refuse_lost_package
 from synthdp.errors import DataFileError, ParameterError
 from synthdp.evaluation.evaluate import evaluate
 from synthdp.evaluation.evaluation import NOT_PRIVATE, Evaluation
@@ -65,6 +65,8 @@ def _compared(options: argparse.Namespace) -> None:
     if is_package:
         check_report_of_package(options)
     else:
+        for path in options.tables:
+            refuse_lost_package(path)
         _check_pipes(options)
     if options.output is None and not options.json:
         raise ParameterError("--output is missing; name the page, such as report.html, or say --json")

@@ -19,7 +19,7 @@ from synthdp.cli.outputs import (
     journal_of,
     write_sample,
 )
-from synthdp.cli.packages import is_package_file, run_package
+from synthdp.cli.packages import is_package_file, refuse_lost_package, run_package
 from synthdp.cli.rescue import PaidFor, rescuing
 from synthdp.errors import ParameterError
 from synthdp.inference.requests import most_rows
@@ -49,6 +49,7 @@ def run_command(options: argparse.Namespace) -> None:
         run_package(options)
         return
     if options.schema is None and options.kinds is None:
+        refuse_lost_package(options.input)
         raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
     kept = [path for path in (journal, options.budget) if path is not None]

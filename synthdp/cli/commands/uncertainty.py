@@ -9,11 +9,11 @@ import pandas as pd
 from synthdp.cli.announcing import announce, caution
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
+from synthdp.cli.models import release_of_one_table
 from synthdp.cli.outputs import check_distinct, check_outputs, write_both
 from synthdp.errors import ParameterError
 from synthdp.explain.level_texts import decimal_mark, level_texts
 from synthdp.release.answers import check_number_of_replicates
-from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
 from synthdp.table.files.formats import STANDARD_STREAM, is_text
 from synthdp.table.files.tables import check_kind, write_frame
@@ -25,7 +25,7 @@ def marginal_command(options: argparse.Namespace) -> None:
     check_kind(options.output, None)
     check_distinct([options.output], inputs=(options.model,))
     check_writable(options.output, force=options.force)
-    synthesis = load(options.model)
+    synthesis = release_of_one_table(options.model)
     found = synthesis.marginal(options.columns, interval=options.interval)
     if taken := set(options.columns) & set(found.columns):
         raise ParameterError(f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python")
@@ -50,7 +50,7 @@ def replicates_command(options: argparse.Namespace) -> None:
     for output in outputs:
         check_outputs(_to(options, output), inputs=(options.model,), saved={})
     dialect = given_dialect(options)
-    synthesis = load(options.model)
+    synthesis = release_of_one_table(options.model)
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         replicates = synthesis.replicates(options.number, n_rows=options.rows, seed=options.seed, report=status)

@@ -27,6 +27,9 @@ from synthdp.rendering.section import Key, Picture, Section
 from synthdp.rendering.shares import Shares
 from synthdp.table.columns.binned import BinnedColumn
 
+WHOSE = {SIBLINGS: "another ", TRANSITIONS: "next "}
+"""Whose the second column of a pair is, where it is that of another row."""
+
 N_PAIRS = 2
 """Pairs of a kind, the worst ones, that are drawn cell by cell."""
 
@@ -112,7 +115,8 @@ def pair_section(view: LinkedView, kind: str, title: str, words: str) -> Section
     if frame.empty:
         return None
     maps = [_map(view, table, own) for table, own in frame.groupby("table", sort=False) if len(own) > 1]
-    listing = Listing.of(frame, NAMES, "All pairs, the worst first.", most=N_LISTED)
+    listed = frame.assign(columns=[_named(kind, names) for names in frame["columns"]])
+    listing = Listing.of(listed, NAMES, "All pairs, the worst first.", most=N_LISTED)
     return Section(
         name=kind.replace(" ", "-"),
         title=title,
@@ -141,13 +145,17 @@ def _distributions(view: LinkedView, frame: pd.DataFrame) -> Iterator[Picture]:
 
 def _worst(view: LinkedView, frame: pd.DataFrame) -> Iterator[Picture]:
     """The worst pairs cell by cell, if both tables have some."""
-    whose = {SIBLINGS: "another", TRANSITIONS: "next"}
     for row in frame.head(N_PAIRS).itertuples():
         shares = view.shares(row.kind, row.table, row.columns)
         levels = [view.levels(row.table, name) for name in row.columns]
-        names = (row.columns[0], f"{whose.get(row.kind, '')} {row.columns[1]}".strip())
         if all(each.any() for each in shares):
+            names = _named(row.kind, row.columns)
             yield from pair_pictures(names, levels, shares, name="synthetic", tvd=row.tvd)
+
+
+def _named(kind: str, names: Names) -> tuple[str, str]:
+    """A pair of columns for readers, who see whether the second is that of another row."""
+    return names[0], f"{WHOSE.get(kind, '')}{names[1]}"
 
 
 def _map(view: LinkedView, table: str, frame: pd.DataFrame) -> Picture:
@@ -163,9 +171,8 @@ def _map(view: LinkedView, table: str, frame: pd.DataFrame) -> Picture:
         if kind == OWN:
             matrix[rows.index(other), columns.index(one)] = tvd
     worst = frame.iloc[0]
-    said = (
-        f"Mean TVD {frame['tvd'].mean():.3g}; the worst pair is {' with '.join(worst['columns'])}: {worst['tvd']:.3g}."
-    )
+    pair = " with ".join(_named(kind, worst["columns"]))
+    said = f"Mean TVD {frame['tvd'].mean():.3g}; the worst pair is {pair}: {worst['tvd']:.3g}."
     words = Words(f"Errors of {kind}: {table}", said)
     svg = heat_map(words, matrix, (rows, columns), limits=(0.0, float(np.nanmax(matrix)) or 1.0))
     return Picture(svg=svg, title=words.title, note=said)

@@ -5,7 +5,7 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
-from synthdp.explain.certificates import drawn_facts, event_row, measurement_row
+from synthdp.explain.certificates import NOISE_IN_UNITS, drawn_facts, event_row, in_units, measurement_row
 from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
@@ -71,6 +71,8 @@ def certificate_page(content: Mapping[str, Any]) -> str:
 def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
     """What the templates of a certificate ask for; raises what `certificate_page` does."""
     content = with_what_was_meant(content)
+    if "package" in content:
+        content = {**content, "events": in_units(content["events"])}
     return {
         "title": content.get("about", {}).get("name", "Synthetic table"),
         "state": {True: "private", False: "not-private", None: "unstated"}[content["is_private"]],
@@ -79,6 +81,7 @@ def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
         "said": [(name, content["about"][key]) for key, name in _ABOUT.items() if key in content.get("about", {})],
         "promise": _promise(content),
         "meaning": _meaning(content),
+        "unit": _unit(content)[2] if "package" in content else "records",
         "numbers": _numbers(content),
         "made": _made(content),
         "columns": content.get("schema", {}).get("columns", ()),
@@ -108,10 +111,10 @@ def _replaces(content: Mapping[str, Any]) -> bool:
 
 def _unit(content: Mapping[str, Any]) -> tuple[str, str, str]:
     """What is protected as one: all of it, one in a word, and several."""
-    if "package" in content:
-        return "any one row of the root with all rows below it", "family", "families"
     if content["unit_of_privacy"].startswith("one person"):
         return "all records of any one person", "person", "persons"
+    if "package" in content:
+        return "any one row of the root with all rows below it", "family", "families"
     return "any one record", "record", "records"
 
 
@@ -213,7 +216,7 @@ def _summary(content: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
         events = [event for event in content["events"] if event["event"] == kind]
         if events:
             share = 100 * sum(event["rho"] for event in events) / content["accounting"]["rho_budget"]
-            unit = "units of weight" if "package" in content else "records"
+            unit = _unit(content)[2] if "package" in content else "records"
             rows.append((what, str(len(events)), _noise(events, unit), f"{share:.3g} %"))
     return rows
 
@@ -233,5 +236,6 @@ def _questions(content: Mapping[str, Any]) -> dict[str, Any]:
         head: tuple[str, ...] = ("measurement", "noise")
         rows: list[tuple[str, ...]] = [measurement_row(each) for each in content["measurements"]]
     else:
-        head, rows = ("kind", "of what", "noise", "cost (rho)"), [event_row(event) for event in content["events"]]
+        noise = NOISE_IN_UNITS if "package" in content else "noise"
+        head, rows = ("kind", "of what", noise, "cost (rho)"), [event_row(event) for event in content["events"]]
     return {"head": head, "questions": rows[:MAX_ROWS], "n_more": max(len(rows) - MAX_ROWS, 0)}

@@ -53,11 +53,11 @@ class NoisyRelease:
         return cls(synthesis, _total(synthesis), synthesis.schema.domain.attributes)
 
     @classmethod
-    def of_view(cls, synthesis: Synthesis, view: View) -> Self:
-        """Of one view of linked tables."""
+    def of_view(cls, synthesis: Synthesis, view: View, unit: str = "families") -> Self:
+        """Of one view of linked tables; ``unit`` is what a root with all rows below it is called."""
         n_rows = _total(synthesis)
         n_families = None if n_rows is None else n_rows / view.grid
-        return cls(synthesis, n_families, view.own, label=view.label, unit="families", weight=view.grid)
+        return cls(synthesis, n_families, view.own, label=view.label, unit=unit, weight=view.grid)
 
     @property
     def about(self) -> str:

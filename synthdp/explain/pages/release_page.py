@@ -8,12 +8,13 @@ from synthdp.explain.pages.certificate_page import FOLDER, certificate_view
 from synthdp.explain.pages.measured import error_section, fit_section, measured_section
 from synthdp.explain.pages.modelled import column_section, graph_section
 from synthdp.explain.pages.noisy_release import NoisyRelease
+from synthdp.release.histories.history_package import is_history
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.synthesis import Synthesis
 from synthdp.rendering.page import rendered
 from synthdp.rendering.section import Section
 from synthdp.table.files.writing import written
-from synthdp.table.package.view import views_of
+from synthdp.table.package.view import View, views_of
 from synthdp.version import __version__
 
 
@@ -61,7 +62,18 @@ def _sections(view: NoisyRelease) -> Iterator[Section]:
 
 def _of_views(synthesis: LinkedSynthesis) -> Iterator[Section]:
     """The sections of each view of linked tables, with what is drawn from it."""
-    views = views_of(synthesis.package)
+    views, unit = views_of(synthesis.package), "persons" if is_history(synthesis.package) else "families"
     for place, (label, part) in enumerate(synthesis.parts.items()):
-        for section in _sections(NoisyRelease.of_view(part, views[label])):
-            yield replace(section, name=f"view-{place}-{section.name}", title=f"{label}: {section.title}")
+        for n, section in enumerate(_sections(NoisyRelease.of_view(part, views[label], unit))):
+            words = section.words if n else [_rows_of(views[label]), *section.words]
+            yield replace(section, name=f"view-{place}-{section.name}", title=f"{label}: {section.title}", words=words)
+
+
+def _rows_of(view: View) -> str:
+    """Which rows a view is about, for readers who know the tables only."""
+    if view.table.parent is None:
+        return f"All rows of {view.name}, each by itself."
+    if not view.is_later:
+        return f"The first row of {view.name} of each parent, with what it hangs on."
+    beside = "the row before" if view.table.order is not None else "another row of its parent"
+    return f"All rows of {view.name} but the first of each parent, with what they hang on and {beside} (other)."

@@ -258,4 +258,5 @@ def _numbers_drawn(
     try:
         return fitted.drawn(known, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
     except ParameterError as error:
-        raise ParameterError(f"given: rows of {view.name!r} contradict the rules ({error}); correct them") from None
+        problem = str(error).removeprefix("given: ")
+        raise ParameterError(f"given: rows of {view.name!r} contradict the rules: {problem}") from None

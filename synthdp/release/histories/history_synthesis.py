@@ -12,6 +12,7 @@ from synthdp.release.histories.history_package import PERSONS, ROWS
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.table.files.dialect import Dialect
+from synthdp.table.headers import listed
 from synthdp.table.package.qualified import OTHER
 
 _COUNT = f"number of {ROWS}"
@@ -126,6 +127,13 @@ class HistorySynthesis:
             If there are too many combinations.
         """
         names = [columns] if isinstance(columns, str) else list(columns)
+        schema = self._linked.package[ROWS].schema
+        known = [*(() if schema is None else schema.names), _COUNT]
+        if unknown := [name for name in names if name not in known and name.removeprefix(OTHER) not in known]:
+            raise ParameterError(
+                f"columns: there is no {unknown[0]!r}; there are {listed(known)}, and with {OTHER!r} before its name a "
+                "column of the row before"
+            )
         found = self._linked.marginal([_in_package(name) for name in names])
         return found.rename_axis(index=names)
 

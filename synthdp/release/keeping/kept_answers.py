@@ -163,6 +163,7 @@ class KeptAnswers:
             "made_by": str(self.header.get("made_by")),
             "is_same_software": same,
             "complete": self.has_ended,
+            "is_linked": self.is_linked,
             "learnt": learnt,
             "events": [event.to_dict() for event, _, _ in self.answers],
             **budget,

@@ -42,7 +42,11 @@ def linked_certificate(
         Its recipe, and further public facts.
     """
     root = package.root.name
-    found = [f"{name}: {text}" for name, part in parts.items() for text in _of_part(part)]
+    found: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        for text in _of_part(part, views[name]):
+            found.setdefault(text, []).append(name)
+    findings = [f"{', '.join(names)}: {text}" for text, names in found.items()]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
     workloads = [part.certificate["workload"] for part in parts.values()]
     asked: dict[str, object] = {
@@ -58,7 +62,7 @@ def linked_certificate(
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(
-        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=found, n_rows=n_roots
+        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=findings, n_rows=n_roots
     )
     return whole | {"unit_of_privacy": _unit_in_words(package.root)}
 
@@ -71,13 +75,14 @@ def _unit_in_words(root: LinkedTable) -> str:
     return f"{whose} told apart by {keys}, {what}"
 
 
-def _of_part(part: Synthesis) -> list[str]:
-    """What users should know of one view; what is said of the guarantee is said of the whole."""
+def _of_part(part: Synthesis, view: View) -> list[str]:
+    """What users should know of one view; what is said of the guarantee, and of columns above, is said elsewhere."""
+    known = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.own)
     n_rows = clear_total(part.measurements) if part.measurements else None
     stated = part.certificate
     most = stated["max_rows_per_unit"]
     weak = cautions(epsilon=stated["epsilon"], delta=stated["delta"], n_rows=n_rows, max_rows=most)
-    return [text for text in part.cautions if text not in weak]
+    return [text for text in part.cautions if text not in weak and not text.startswith(known)]
 
 
 def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:

@@ -151,6 +151,8 @@ class LinkedSynthesis:
         rows = {} if given is None else given_tables(self._package, given)
         if rows and n_roots is not None:
             raise ParameterError("given: each of its rows is completed once; leave out n_roots")
+        if n_roots is not None and (not isinstance(n_roots, int) or isinstance(n_roots, bool) or n_roots < 0):
+            raise ParameterError(f"n_roots is {n_roots!r}; give a whole number of 0 or more")
         if not rows and n_roots is None and not self.knows_roots:
             raise ParameterError(f"n_roots: {UNKNOWN_ROWS}; say how many rows of the root you want")
         checked = checked_names([view.schema for view in self._views.values() if view.schema is not None])
@@ -250,7 +252,9 @@ class LinkedSynthesis:
                 return fitting
             known |= {name for view in views if view.schema is not None for name in view.schema.names}
         if unknown := [name for name in names if name not in known]:
-            raise ParameterError(f"columns: there is no {unknown[0]!r}; name columns as table.column")
+            raise ParameterError(
+                f"columns: there is no {unknown[0]!r}; there are {', '.join(map(repr, sorted(known)))}"
+            )
         raise ParameterError(f"columns: {listed(names)} are of tables of which none hangs on all others; ask for fewer")
 
     @property

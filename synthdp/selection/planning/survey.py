@@ -48,7 +48,7 @@ _WIDER_GUESS = 0.3
 """What a triple's own residual is taken to be before any look, as a part of its weakest pair's."""
 _ONLY_COLUMNS = (
     "only single columns were measured: noise would hide how columns depend on each other, so that in the synthetic "
-    "table they are independent; more epsilon or records, or a workload of fewer columns, would show more"
+    "table they are independent; more epsilon or records, or fewer columns, would show more"
 )
 _NARROWED = (
     f"workload: marginals of more than {_MAX_WANTED} columns were planned for as all pairs of their columns; "

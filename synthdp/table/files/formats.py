@@ -86,6 +86,19 @@ def is_text(path: str | PathLike[str]) -> bool:
     return file_kind(path).format is Format.CSV
 
 
+def is_named_as_table(path: str | PathLike[str]) -> bool:
+    """Whether a name ends as those of tables do.
+
+    >>> is_named_as_table("out.csv.gz"), is_named_as_table("out.d")
+    (True, False)
+    """
+    try:
+        file_kind(path)
+    except DataFileError:
+        return False
+    return True
+
+
 def check_extras(path: str | PathLike[str]) -> None:
     """Raise `MissingExtraError` if a library is not installed that writing a file of this name needs."""
     kind = file_kind(path)

@@ -213,9 +213,8 @@ def linked_sources(
 def check_header(table: LinkedTable, names: Sequence[str]) -> None:
     """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any order."""
     made_up = () if table.schema is None else table.schema.generated.names
-    check_names(
-        tuple(names), [name for name in table.fields if name not in made_up], besides=(*made_up, *table.ignored)
-    )
+    known, besides = [name for name in table.fields if name not in made_up], (*made_up, *table.ignored)
+    check_names(tuple(names), known, besides=besides, of=table.name)
 
 
 def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
