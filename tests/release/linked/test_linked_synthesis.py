@@ -17,6 +17,7 @@ import synthdp
 from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaError
 from synthdp.evaluation.linked_tables import evaluate_tables
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.release import loading
 from synthdp.release.linked import synthesize_tables as door
 from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.stating.certificate import SCHEMA_FILE
@@ -277,6 +278,12 @@ def test_the_file_holds_all_of_it_and_load_restores_it(released, tmp_path):
     path.write_bytes(damaged)
     with pytest.raises(DataFileError):
         synthdp.load(path)
+
+
+def test_what_is_for_one_table_says_that_a_file_is_of_several(released, tmp_path):
+    released.save(tmp_path / "saved.synthdp")
+    with pytest.raises(DataFileError, match="release of linked tables, and this is for one table"):
+        loading.load(tmp_path / "saved.synthdp")
 
 
 def test_a_release_holds_no_rows():
