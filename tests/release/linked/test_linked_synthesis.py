@@ -16,6 +16,7 @@ from helpers.families import description, random_tables
 import synthdp
 from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaError
 from synthdp.evaluation.linked_tables import evaluate_tables
+from synthdp.explain.packages import package_facts
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import loading
 from synthdp.release.linked import synthesize_tables as door
@@ -116,6 +117,8 @@ def test_rules_that_leave_some_row_nothing_are_told_with_the_table_before_anythi
     contradiction = {"forbid": {"other people.sex": ["M"], "people.sex": ["M"]}}
     with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
         synthesis([ACROSS[0], contradiction])
+    with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
+        package_facts(Package.from_dict(content([ACROSS[0], contradiction])), epsilon=None, delta=None)
 
 
 def test_a_seed_repeats_tables_and_texts_are_the_same_values(released):
