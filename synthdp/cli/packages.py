@@ -98,7 +98,7 @@ def run_package(options: argparse.Namespace) -> None:
 
 
 def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
-    """``synthdp sample`` of a saved release of a package; public tables are not in it, and are not written."""
+    """``synthdp sample`` of a saved release of a package; its public tables stand in the description."""
     _check_options(options)
     _check_folder(synthesis.package, options)
     if options.given and options.rows is not None:
@@ -166,7 +166,7 @@ def _check_folder(package: Package, options: argparse.Namespace) -> None:
     if options.output == STANDARD_STREAM:
         raise ParameterError("--output is '-'; a package is several files, give the name of a folder")
     folder, files = Path(options.output), _files_of(package)
-    names = [*files.values(), *package.lookups.values(), DESCRIPTION, DESCRIPTION + CERTIFICATE_ENDING]
+    names = [*files.values(), *filter(None, package.lookups.values()), DESCRIPTION, DESCRIPTION + CERTIFICATE_ENDING]
     if len(set(names)) < len(names):
         raise SchemaError("package: two tables are in one file, or in one that is the description's; name others")
     for path in files.values():
@@ -188,7 +188,7 @@ def _check_files(package: Package, folder: Path, journal: str | None, options: a
     """Refuse files beside the folder of the output that cannot be written, or are read, or lie in it."""
     saved = saved_files({"--save": options.save})
     kept = {"--journal": journal, "--budget": options.budget}
-    tables = [str(folder / path) for path in (*_files_of(package).values(), *package.lookups.values())]
+    tables = [str(folder / path) for path in (*_files_of(package).values(), *filter(None, package.lookups.values()))]
     inputs = (options.input, *tables, *([options.about] if options.about else []))
     check_distinct([*saved, *(path for path in kept.values() if path)], inputs=inputs)
     for path in saved:
@@ -217,10 +217,10 @@ def _write(synthesis: LinkedSynthesis, source: Path | None, options: argparse.Na
             path.parent.mkdir(parents=True, exist_ok=True)
             write_frame(drawn[is_text(files[table.name])][table.name], path, force=False, dialect=table.dialect)
         if source is not None:
-            for name in package.lookups.values():
+            for name in filter(None, package.lookups.values()):
                 (hidden / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source / name, hidden / name)
-        write_json(hidden / DESCRIPTION, described(package), force=False)
+        write_json(hidden / DESCRIPTION, described(package, has_files=source is not None), force=False)
         write_json(hidden / (DESCRIPTION + CERTIFICATE_ENDING), synthesis.certificate, force=False)
         _move(hidden, folder)
     except OSError as error:
@@ -241,16 +241,22 @@ def _move(hidden: Path, folder: Path) -> None:
         path.replace(target)
 
 
-def described(package: Package) -> dict[str, Any]:
-    """The description of synthetic tables: that of the package, with keys of the types that fresh ones have."""
+def described(package: Package, *, has_files: bool) -> dict[str, Any]:
+    """The description of synthetic tables: that of the package, with keys of the types that fresh ones have.
+
+    Public tables are in their files, if these are written as well; else their rows stand in it, if they are known.
+    """
     files = {**_files_of(package), **package.lookups}
     resources = []
     for resource in package.content["resources"]:
         name = resource["name"]
         keys = package[name].keys if name not in package.lookups else ()
         fields = [_fresh(field) if field["name"] in keys else field for field in resource["schema"]["fields"]]
-        kept = {key: value for key, value in resource.items() if key not in ("hash", "bytes", "stats", "data")}
-        resources.append({**kept, "path": files[name], "schema": {**resource["schema"], "fields": fields}})
+        is_inline = name in package.lookups and "data" in resource and not (has_files and files[name])
+        left_out = ("hash", "bytes", "stats", "path" if is_inline else "data")
+        kept = {key: value for key, value in resource.items() if key not in left_out}
+        kept |= {} if is_inline else {"path": files[name]}
+        resources.append({**kept, "schema": {**resource["schema"], "fields": fields}})
     return {**package.content, "resources": resources}
 
 

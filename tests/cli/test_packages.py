@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
 from helpers.failing_runs import failing
-from helpers.families import description, random_tables
+from helpers.families import description, link, random_tables
 from helpers.html_pages import Page
 
 from synthdp.cli import packages
@@ -50,6 +50,25 @@ def test_a_package_becomes_a_package(folder):
     homes.head(3).to_csv(folder / "given.csv", index=False)
     assert invoke("sample", "all.synthdp", "-o", "completed", "--given", "given.csv").code == 0
     assert len(pd.read_csv(folder / "completed/homes.csv")) == 3
+
+
+@pytest.mark.parametrize("is_inline", [True, False])
+def test_public_tables_are_in_the_package_that_is_written(folder, is_inline):
+    content, places = description(), [{"code": "town", "sea": "no"}, {"code": "land", "sea": "yes"}]
+    content["resources"] = [content["resources"][0]]
+    content["resources"][0]["schema"]["foreignKeys"] = [link("place", "places", "code")]
+    fields = [{"name": "code", "type": "string"}, {"name": "sea", "type": "string"}]
+    public = {"name": "places", "schema": {"fields": fields}, "synthdp": {"public": True}}
+    content["resources"].append(public | ({"data": places} if is_inline else {"path": "places.csv"}))
+    pd.DataFrame(places).to_csv(folder / "in/places.csv", index=False)
+    (folder / "in/datapackage.json").write_text(json.dumps(content))
+    done = invoke("run", "in/datapackage.json", "-o", "out", *BUDGET, "--save", "all.synthdp")
+    assert done.code == 0, done
+    assert (folder / "out/places.csv").exists() is not is_inline
+    assert invoke("sample", "all.synthdp", "-o", "more", "--rows", "7").code == 0
+    written = json.loads((folder / "more/datapackage.json").read_text())["resources"][1]
+    assert (written["data"], "path" in written) == (places, False)
+    assert invoke("schema", "check", "more/datapackage.json").code == 0
 
 
 def test_families_in_a_folder_are_completed(folder):

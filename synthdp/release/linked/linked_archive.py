@@ -18,7 +18,6 @@ from synthdp.version import __version__
 FORMAT = "synthdp-linked-synthesis/1"
 """Stands in every file; another number is another format."""
 
-_MANIFEST = "linked.json"
 _MAX_MANIFEST = 2**24
 """Bytes of the package and the certificate that are read."""
 
@@ -45,7 +44,7 @@ def _members_of(
         "package": dict(content),
         "views": list(parts),
     }
-    yield _MANIFEST, json.dumps(manifest, indent=1).encode()
+    yield archive.LINKED_MANIFEST, json.dumps(manifest, indent=1).encode()
     for number, part in enumerate(parts.values()):
         for name, member in archive.members_of(part.pieces):
             yield f"{number}/{name}", member
@@ -55,7 +54,7 @@ def is_linked(path: str | PathLike[str]) -> bool:
     """Whether a file is one of these, and no synthesis of one table; False if it is neither, or cannot be read."""
     try:
         with open_members(path, max_bytes=None) as (members, _):
-            return _MANIFEST in members.names
+            return archive.LINKED_MANIFEST in members.names
     except Exception:
         return False
 
@@ -75,7 +74,7 @@ def read(
 
 
 def _read(members: Members, size: int, max_bytes: int | None) -> tuple[Package, dict[str, Synthesis], dict[str, Any]]:
-    manifest = parse_json(members.read(_MANIFEST, most=_MAX_MANIFEST).decode(), _MANIFEST)
+    manifest = parse_json(members.read(archive.LINKED_MANIFEST, most=_MAX_MANIFEST).decode(), archive.LINKED_MANIFEST)
     archive.version_in(manifest["format"], last=FORMAT)
     members.check_sums()
     package, parts = Package.from_dict(manifest["package"]), dict[str, Synthesis]()

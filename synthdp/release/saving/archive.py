@@ -28,6 +28,9 @@ from synthdp.version import __version__
 FORMAT = "synthdp-synthesis/2"
 """Stands in every file; another number is another format. Version 1 had no checksums."""
 
+LINKED_MANIFEST = "linked.json"
+"""What a file of linked tables has at its top, see `synthdp.release.linked.linked_archive`."""
+
 _MANIFEST = "synthesis.json"
 
 _ARRAY = re.compile(r"(measurement-\d+/(values|stddev|groups-\d+)|model/[a-z]+(-\d+)?)\.npy", re.ASCII)
@@ -141,6 +144,8 @@ def opened_members(path: str | PathLike[str], max_bytes: int | None) -> Iterator
 
 
 def _manifest(members: Members | Folder, size: int, max_bytes: int | None) -> Any:
+    if LINKED_MANIFEST in members.names:
+        raise DataFileError("it is a release of linked tables, and this is for one table; read it by synthdp.load")
     most = _MAX_MANIFEST + _MANIFEST_RATIO * size if max_bytes is None else max_bytes
     return parse_json(members.read(_MANIFEST, most=most).decode(), _MANIFEST, most_memory=inf)
 

@@ -17,7 +17,9 @@ from helpers.families import description, random_tables
 import synthdp
 from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaError
 from synthdp.evaluation.linked_tables import evaluate_tables
+from synthdp.explain.packages import package_facts
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.release import loading
 from synthdp.release.linked import synthesize_tables as door
 from synthdp.release.linked.linked_certificate import _of_part
 from synthdp.release.linked.linked_release import LinkedRelease
@@ -118,6 +120,8 @@ def test_rules_that_leave_some_row_nothing_are_told_with_the_table_before_anythi
     contradiction = {"forbid": {"other people.sex": ["M"], "people.sex": ["M"]}}
     with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
         synthesis([ACROSS[0], contradiction])
+    with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
+        package_facts(Package.from_dict(content([ACROSS[0], contradiction])), epsilon=None, delta=None)
 
 
 def test_a_seed_repeats_tables_and_texts_are_the_same_values(released):
@@ -296,6 +300,12 @@ def test_the_file_holds_all_of_it_and_load_restores_it(released, tmp_path):
     path.write_bytes(damaged)
     with pytest.raises(DataFileError):
         synthdp.load(path)
+
+
+def test_what_is_for_one_table_says_that_a_file_is_of_several(released, tmp_path):
+    released.save(tmp_path / "saved.synthdp")
+    with pytest.raises(DataFileError, match="release of linked tables, and this is for one table"):
+        loading.load(tmp_path / "saved.synthdp")
 
 
 def test_a_release_holds_no_rows():
