@@ -72,7 +72,7 @@ def _unit_in_words(root: LinkedTable) -> str:
     keys = ", ".join(map(repr, root.key))
     whose = "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
     what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
-    return f"{whose} told apart by {keys}, {what}"
+    return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out"
 
 
 def _of_part(part: Synthesis, view: View) -> list[str]:

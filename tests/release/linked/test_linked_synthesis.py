@@ -273,6 +273,7 @@ def test_one_ledger_pays_for_all_and_the_certificate_says_so(released):
     assert stated["guarantee"] == "(3, 1e-06)-differential privacy"
     assert stated["complete"] is True
     assert "table 'homes', told apart by 'home', with all rows" in stated["unit_of_privacy"]
+    assert stated["unit_of_privacy"].endswith("and rows that hang on none are left out")
     events = stated["events"]
     assert stated["accounting"]["rho_spent"] == pytest.approx(sum(event["rho"] for event in events))
     assert stated["accounting"]["rho_spent"] <= stated["accounting"]["rho_budget"]
