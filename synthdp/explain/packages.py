@@ -45,7 +45,7 @@ def package_facts(package: Package, *, epsilon: float | None, delta: float | Non
                 "table": view.name,
                 "parent": view.table.parent,
                 "drawn": list(view.own),
-                "given": [*view.above, *view.beside],
+                "given": [*view.above, *filter(None, [view.place]), *view.beside],
                 "units_of_weight": view.grid,
                 "share_of_budget": float(shares[label]),
                 "noise_families": noise,

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.release.drawing.given_rows import given_rows, with_given
-from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import joined_keys
 from synthdp.table.package.linked_table import LinkedTable
@@ -58,7 +57,7 @@ class GivenTable:
         if (parents < 0).any():
             row = f"row {int(np.flatnonzero(parents < 0)[0])} (from 0) of {table.name!r}"
             raise ParameterError(f"given: {row} refers to no given row of {parent.name!r}; give that, or leave it out")
-        rows = np.lexsort((_order(frame, table), parents))  # stable: as they are given otherwise
+        rows = np.lexsort((table.ranks(frame), parents))  # stable: as they are given otherwise
         turns = turns_of(parents[rows])
         if turns.max(initial=0) >= table.max_children:
             problem = f"a row of {parent.name!r} has {turns.max() + 1} rows of {table.name!r}"
@@ -172,11 +171,3 @@ def _frame(given: Any, table: LinkedTable) -> pd.DataFrame:
     if unknown := [name for name in frame.columns if name not in table.fields]:
         raise ParameterError(f"given: {table.name!r} has no column {unknown[0]!r}; it has {listed(table.fields)}")
     return frame.reset_index(drop=True)
-
-
-def _order(frame: pd.DataFrame, table: LinkedTable) -> NDArray[Any]:
-    """By what the rows of one parent are ordered."""
-    if table.order is None or table.schema is None:
-        return np.zeros(len(frame))
-    column, values = table.schema[table.order], frame[table.order]
-    return column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)

@@ -1,6 +1,6 @@
 """Drawing families: roots first, then the rows below them, turn by turn, each given what is above and beside it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -143,11 +143,8 @@ class _Drawing:
         """Draw some rows, none beside another of them; ``groups`` say which of them may have which levels."""
         sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
         view = fitted.view
-        other = self._table.beside(rows, turns)
         known = {name: codes[rows] for name, codes in self._above.items()}
-        known |= {name: self.codes[source][other] for name, source in view.beside.items()}
-        if view.place is not None:
-            known[view.place] = view.place_of(turns)
+        known |= view.codes_beside(self.codes, rows, turns)
         try:
             drawn = fitted.drawn(known, groups, sampling)
         except ParameterError as error:
@@ -158,7 +155,7 @@ class _Drawing:
         for name, codes in drawn.items():
             self.codes[name][rows] = codes
         if self._settles:
-            self._settle(view, rows, other, known, decoding)
+            self._settle(view, rows, self._table.beside(rows, turns), known, decoding)
 
     def _settle(
         self, view: View, rows: Ints, other: Ints, known: Mapping[str, Codes], rng: np.random.Generator
@@ -205,39 +202,35 @@ def _numbers(view: View, frame: pd.DataFrame, checked: Collection[str]) -> dict[
     return {name: column.read_numbers(frame[column.name]) for name, column in named.items() if name in checked}
 
 
-Draw = Callable[..., DrawnRows]
-"""Rows below others, by the arguments of `drawn_children`."""
+def completed_children(
+    given: Mapping[str, GivenTable],
+    view: View,
+    fitted: Sequence[FittedView],
+    parents: DrawnRows,
+    *,
+    seed: np.random.SeedSequence,
+    text: bool,
+    checked: Collection[str],
+) -> DrawnRows:
+    """Rows of a table that are given: nothing is drawn but their numbers of children, as far as those are not.
 
-
-def completed_children(given: Mapping[str, GivenTable], name: str) -> Draw:
-    """What draws nothing but the numbers of children of rows of one table that are given, as far as those are not."""
-
-    def draw(
-        view: View,
-        fitted: Sequence[FittedView],
-        parents: DrawnRows,
-        *,
-        seed: np.random.SeedSequence,
-        text: bool,
-        checked: Collection[str],
-    ) -> DrawnRows:
-        rows = given[name]
-        frame, codes = rows.values(text=text)
-        codes |= {each: parents.codes[each][rows.parents] for each in view.above}
-        for child in view.package.children(name):
-            if child.name in given:
-                codes[child.count] = given[child.name].counted(len(frame))
-        if unknown := [count for count in view.counts if count not in codes]:
-            codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
-            for turn in range(int(rows.turns.max(initial=-1)) + 1):
-                which = np.flatnonzero(rows.turns == turn)
-                drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
-                for count in unknown:
-                    codes[count][which] = drawn[count]
-        numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
-        return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
-
-    return draw
+    ``given`` are rows by their table, all else as in `drawn_children`.
+    """
+    rows = given[view.name]
+    frame, codes = rows.values(text=text)
+    codes |= {each: parents.codes[each][rows.parents] for each in view.above}
+    for child in view.package.children(view.name):
+        if child.name in given:
+            codes[child.count] = given[child.name].counted(len(frame))
+    if unknown := [count for count in view.counts if count not in codes]:
+        codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
+        for turn in range(int(rows.turns.max(initial=-1)) + 1):
+            which = np.flatnonzero(rows.turns == turn)
+            drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
+            for count in unknown:
+                codes[count][which] = drawn[count]
+    numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
+    return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
 
 
 def _numbers_drawn(
@@ -250,11 +243,8 @@ def _numbers_drawn(
 ) -> dict[str, CodeColumn]:
     """Numbers of children of given rows of one turn, given all else that is known of them."""
     view, turns = fitted.view, np.full(len(rows), turn)
-    other = view.table.beside(rows, turns)
     known = {name: found[rows] for name, found in codes.items() if name not in unknown}
-    known |= {name: codes[source][other] for name, source in view.beside.items()}
-    if view.place is not None:
-        known[view.place] = view.place_of(turns)
+    known |= view.codes_beside(codes, rows, turns)
     try:
         return fitted.drawn(known, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
     except ParameterError as error:

@@ -6,12 +6,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.release.families.fitted_view import Group
 from synthdp.table.package.limits import limits_of
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.records.codec import Codes
 
 Ints = NDArray[np.intp]
-Wanted = dict[str, NDArray[np.bool_]]
 
 
 @final
@@ -31,7 +31,7 @@ class Quotas:
         self._limits = {f"{table.name}.{limits.column}": limits for limits in limits_of(table)}
         self._found = {name: np.zeros((len(limits.met), len(counts)), np.intp) for name, limits in self._limits.items()}
 
-    def groups(self, parents: Ints, turn: int) -> list[tuple[Ints, Wanted]]:
+    def groups(self, parents: Ints, turn: int) -> list[Group]:
         """The rows of one turn, one a parent, in groups: places of rows, and for attributes which levels they may have.
 
         A row may have the levels with which the rows after it can still keep to all limits on that column.

@@ -98,12 +98,13 @@ class KnownAbove:
         n_rows = np.ones(len(places), np.intp) if view.place is None else counts[places] - 1
         codes = {name: np.repeat(parent.codes[name][places], n_rows) for name in view.above}
         if view.place is not None:
-            turns = np.arange(1, n_rows.sum() + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
-            codes[view.place] = view.place_of(turns)
             if view.label in self._fitted:
                 rows = self._whole(view.name)
-                before = np.flatnonzero(rows.turns > 0) - 1
-                codes |= {name: rows.codes[source][before] for name, source in view.beside.items()}
+                later = np.flatnonzero(rows.turns > 0)
+                codes |= view.codes_beside(rows.codes, later, rows.turns[later])
+            else:
+                turns = np.arange(1, n_rows.sum() + 1) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
+                codes[view.place] = view.place_of(turns)
         elif view.is_later:
             rows = self._children(self._views[view.name], [self._fitted[view.name]])
             firsts = np.searchsorted(np.flatnonzero(counts > 0), places)

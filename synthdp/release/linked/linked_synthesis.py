@@ -1,6 +1,7 @@
 """A fitted release of linked tables: what `synthesize_tables` returns and `load` restores."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import prod
 from os import PathLike
 from typing import Any, Self, final
@@ -170,7 +171,7 @@ class LinkedSynthesis:
                 )
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
-                draw = completed_children(rows, name) if name in rows else drawn_children
+                draw = partial(completed_children, rows) if name in rows else drawn_children
                 found = draw(view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked)
             above = {} if table.parent is None else keys[table.parent]
             given_keys = rows[name].frame if name in rows else None

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from synthdp.domain import Domain
 from synthdp.errors import PrivacyError
-from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.headers import check_names
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
@@ -55,9 +54,7 @@ class LinkedTableReader:
         if schema is not None:
             self._parts.append(encode(frame[list(schema.types)], schema))
             if table.order is not None:
-                column, values = schema[table.order], frame[table.order]
-                numbers = column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)
-                self._order.add(numbers)
+                self._order.add(table.ranks(frame))
 
     def above(self, parent: "FamilyRows | None") -> "FamilyRows":
         """The rows as they hang together, with those of the table above; called once.
@@ -165,10 +162,7 @@ class FamilyRows:
         assert schema is not None
         rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
         columns = {name: codes[rows] for name, codes in self.with_above().items()}
-        other = self.table.beside(rows, turns[rows])
-        columns |= {name: self.codes[source][other] for name, source in view.beside.items()}
-        if view.place is not None:
-            columns[view.place] = view.place_of(turns[rows]).astype(schema[view.place].dtype)
+        columns |= view.codes_beside(self.codes, rows, turns[rows])
         sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
         if view.is_later:
             assert self.parent is not None

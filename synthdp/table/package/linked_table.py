@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Self, final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import SchemaError
+from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.files.dialect import USUAL, Dialect
 from synthdp.table.schema.schema import Schema
 
@@ -140,6 +142,13 @@ class LinkedTable:
         """
         found: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
         return found
+
+    def ranks(self, frame: pd.DataFrame) -> NDArray[Any]:
+        """By what rows of one parent are ordered: a number or code each, all the same if there is no order."""
+        if self.schema is None or self.order is None:
+            return np.zeros(len(frame))
+        column, values = self.schema[self.order], frame[self.order]
+        return column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)
 
     @property
     def count(self) -> str:

@@ -28,6 +28,8 @@ from synthdp.table.package.qualified import OTHER, tables_in
 from synthdp.table.package.view_rules import rules_of
 from synthdp.table.schema.schema import Schema
 
+Codes = NDArray[np.integer[Any]]
+
 MAX_GRID = 2**14
 """Units of weight of a family, where the least common multiple of all numbers of children is larger: a row counts a
 whole number of them, and with so many what is lost by rounding down is below the noise."""
@@ -96,10 +98,26 @@ class View:
         has_places = self.is_later and self.table.order is not None and self._n_places > 1
         return f"place among {self.name}" if has_places else None
 
-    def place_of(self, turns: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    def place_of(self, turns: NDArray[np.integer[Any]]) -> Codes:
         """Codes of `place` of rows before which so many come, at least one."""
-        found: NDArray[np.intp] = np.minimum(turns, self._n_places).astype(np.intp) - 1
+        found: Codes = (np.minimum(turns, self._n_places) - 1).astype(np.min_scalar_type(self._n_places - 1))
         return found
+
+    def codes_beside(
+        self, codes: Mapping[str, Codes], rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]
+    ) -> dict[str, Codes]:
+        """Codes of the places of some rows, and of what is beside them; of first rows there is nothing.
+
+        Parameters
+        ----------
+        codes
+            Of the table's own attributes, those of one parent together, each of shape ``(n_rows,)``.
+        rows, turns
+            Which rows, and how many rows of its parent come before each.
+        """
+        other = self.table.beside(rows, turns)
+        places = {} if self.place is None else {self.place: self.place_of(turns)}
+        return places | {name: codes[source][other] for name, source in self.beside.items()}
 
     @property
     def _n_places(self) -> int:
