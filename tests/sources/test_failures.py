@@ -7,7 +7,7 @@ import traceback
 import numpy as np
 import polars as pl
 import pytest
-from helpers.engines import ENGINES, in_duckdb
+from helpers.engines import ENGINES, LEARNING, in_duckdb
 
 from synthdp import synthesize
 from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
@@ -106,7 +106,7 @@ def test_panics_are_caught_and_interrupts_are_not():
 TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
 
 
-def counting(frame, engine="ibis"):
+def counting(frame, engine="other"):
     """A source on a table in DuckDB, by itself or behind Ibis, and the connection by which it may be changed."""
     if engine == "duckdb":
         connection = duckdb.connect(config={"threads": 1})
@@ -117,7 +117,7 @@ def counting(frame, engine="ibis"):
     return EngineTable.of(EngineFrame.of(table), TWO).counted(TWO.closed({})), connection
 
 
-@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
+@pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
 def test_a_table_that_grows_between_scans_is_found():
     source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [1, 2]}))
     assert next(iter(source.counts_of([("x",)]))).sum() == 2
@@ -126,7 +126,7 @@ def test_a_table_that_grows_between_scans_is_found():
         list(source.counts_of([("y",)]))
 
 
-@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
+@pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
 def test_what_was_counted_is_not_asked_for_again():
     source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [3, 3]}))
     (both,) = source.counts_of([("x", "y")])
@@ -184,7 +184,7 @@ def test_a_library_that_is_not_there_is_named(monkeypatch):
         pass
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", LEARNING)
 def test_a_release_of_an_engine_table(engine):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"x": rng.integers(0, 9, 3000), "word": rng.choice(["a", "b", "c"], 3000)})
