@@ -85,6 +85,17 @@ def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
         EngineFrame.of(pl.LazyFrame({"x": [1]}))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_was_learnt_and_is_more_than_an_engine_compares_with_is_told_as_that(engine):
+    open_one, closed = (
+        OpenSchema.from_dict({"fields": [{"name": "x", "type": "number", "constraints": bounds, "synthdp": own}]})
+        for bounds, own in (({}, {"bins": 9, "derive": ["bounds"]}), ({"minimum": 0, "maximum": 1}, {"bins": 5000}))
+    )
+    table = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [0.5]}))), open_one)
+    with pytest.raises(SchemaError, match="levels or edges are more than the 4096"):
+        table.counted(closed.closed({}))
+
+
 def test_panics_are_caught_and_interrupts_are_not():
     class PanicException(BaseException):
         pass
