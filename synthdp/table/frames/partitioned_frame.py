@@ -92,7 +92,8 @@ def partitioned(data: Any) -> PartitionedFrame | None:
     if ("pyarrow", "Dataset") in kinds:
         from pyarrow import Table
 
-        tables = lambda: (Table.from_batches([batch]) for batch in data.to_batches())  # noqa: E731
+        ahead = {"batch_readahead": 1, "fragment_readahead": 1}  # it would hold 16 batches of 4 files each
+        tables = lambda: (Table.from_batches([batch]) for batch in data.to_batches(**ahead))  # noqa: E731
         empty = data.schema.empty_table()
         return PartitionedFrame("pyarrow", empty, names=tuple(empty.column_names), partitions=tables)
     return None
