@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, PrivacyError, SourceError
-from synthdp.sources.asking import asked
+from synthdp.table.asking import asked
 from synthdp.table.frames.containers import opened
 
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
@@ -33,7 +33,7 @@ _ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
 
 
-_WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory (in Dask data.compute())"
+_WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
 
 
 @final

@@ -5,8 +5,8 @@ from typing import Any
 
 import narwhals as nw
 
-from synthdp.sources.asking import asked
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame
+from synthdp.table.asking import asked
 
 HASHED = "hashed"
 """What the column of hashes is called."""
