@@ -47,7 +47,7 @@ THIRD_PARTY = {
 KERNEL = "privacy/*.py and privacy/noise"
 VALUES = "privacy/values"
 RECORDS = "table/records and what reads and codes one column"
-SOURCES = "sources"
+SOURCES = "sources and how they are asked"
 COUNTING = "table/counting"
 LINKING = "table/linking and what a view weighs"
 LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 660}
@@ -86,6 +86,8 @@ def room_of(name):
         return SOURCES
     if place == ("table", "linking") or name == "synthdp.table.package.view":
         return LINKING
+    if name == "synthdp.table.asking":
+        return SOURCES
     rooms = {("privacy", ""): KERNEL, ("privacy", "noise"): KERNEL, ("privacy", "values"): VALUES}
     return (rooms | {("table", "counting"): COUNTING}).get(place)
 

@@ -105,6 +105,41 @@ def test_large_files_are_read_in_blocks_of_the_usual_size(tmp_path):
     assert read_under(320, tmp_path, frame, 200_000)
 
 
+PARTITIONS = """
+import dask
+import dask.dataframe as dd
+import pandas as pd
+from synthdp.table.frames.partitioned_frame import partitioned
+from synthdp.table.records.loading import held_rows
+from synthdp.table.schema.open_schema import OpenSchema
+
+dask.config.set(scheduler="synchronous")  # a thread more would take memory of its own
+schema = OpenSchema.from_dict({"fields": [
+    {"name": "said", "type": "string", "constraints": {"enum": ["yes", "no"]}, "synthdp": {"other": "no"}},
+    {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}},
+]})
+
+def part(seed):
+    generator = np.random.default_rng(seed)
+    said = ["yes", *(generator.bytes(60).hex() for _ in range(1999))]
+    return pd.DataFrame({"said": said, "age": generator.integers(0, 10, 2000)})
+
+def counts(n_parts):
+    table = held_rows(partitioned(dd.from_map(part, list(range(n_parts)), meta=part(0)[:0])), schema)
+    return [marginal.tolist() for marginal in table.counted(schema.closed({})).counts_of([(), ("said",)])]
+
+counts(3)
+cap(5)
+assert fails(10)
+print(*counts(45), part(0)["said"].str.len().sum() * 45 > 10 * 2**20)
+"""
+
+
+@pytest.mark.skipif(find_spec("dask") is None, reason="dask is not installed")
+def test_partitions_are_read_that_are_together_twice_as_large_as_memory():
+    assert runs(PARTITIONS) == ["90000", "[45,", "89955,", "0]", "True"]
+
+
 COUNTING = """
 from itertools import combinations
 from synthdp.domain import Domain

@@ -46,8 +46,8 @@ def evaluate(
     Parameters
     ----------
     real
-        The real table: the path of a file (CSV, Parquet, Excel), a `pandas.DataFrame`, or a table in memory of another
-        library that narwhals knows.
+        The real table: the path of a file (CSV, Parquet, Excel), a `pandas.DataFrame`, a table in memory of another
+        library that narwhals knows, or a data frame of Dask, which must fit into memory if no schema is given.
     synthetic
         A synthetic table of the same kinds; or several, as a list or as a mapping from names to tables.
     schema

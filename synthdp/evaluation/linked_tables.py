@@ -19,7 +19,6 @@ from synthdp.release.drawing.given_tables import referred_rows
 from synthdp.release.linked.synthesize_tables import Opened, opened_tables, package_of
 from synthdp.reporting import Report, in_notebook, silent
 from synthdp.table.files.json_files import load_json
-from synthdp.table.files.table_file import TableFile
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import FamilyRows, LinkedTableReader, joined_keys, linked_rows
 from synthdp.table.package.package import Package
@@ -158,7 +157,7 @@ class _Read:
             report(f"reading {table.name}", len(readers), len(package.tables))
             given, reader = tables[table.name], LinkedTableReader(table, hash_key=_KEY)
             parts = []
-            for chunk in chunks_of(given) if isinstance(given, TableFile) else [given]:
+            for chunk in chunks_of(given):
                 reader.add(chunk)
                 parts.append(chunk[list(table.keys)])
             readers[table.name] = reader

@@ -10,9 +10,8 @@ import pandas as pd
 from synthdp.errors import SchemaError
 from synthdp.evaluation.metrics.read_table import check_header
 from synthdp.release.saving.archive import read_schema
+from synthdp.sources.rows import whole_frame
 from synthdp.table.files.json_files import load_json
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.containers import opened
 from synthdp.table.schema.schema import Schema
 
 MAX_LEVELS, MAX_BINS = 100, 32
@@ -34,7 +33,7 @@ def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] |
     if isinstance(schema, Schema):
         return schema, []
     if schema is None:
-        return observed_schema(whole_frame(real))
+        return observed_schema(whole_frame(real, name="real"))
     if str(schema).endswith(".synthdp") and not isinstance(schema, Mapping):
         return read_schema(schema), []
     content = schema if isinstance(schema, Mapping) else load_json(schema, "schema")
@@ -45,14 +44,6 @@ def evaluation_schema(schema: Schema | Mapping[str, Any] | str | PathLike[str] |
             raise
         way_out = "give the saved synthesis (.synthdp), which knows what was learnt, or no schema"
         raise SchemaError(f"schema: it leaves columns to be derived; {way_out}") from error
-
-
-def whole_frame(data: object) -> pd.DataFrame:
-    """All rows of a table in a file or in memory."""
-    if isinstance(data, str | PathLike):
-        with open_table(data) as table:
-            return table.whole()
-    return opened(data, "real").frame
 
 
 def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:

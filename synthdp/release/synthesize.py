@@ -23,6 +23,7 @@ from synthdp.sources.rows import engine_frame, header_of, rows_of
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import PANDAS, opened
 from synthdp.table.frames.form import TableForm
+from synthdp.table.frames.partitioned_frame import partitioned
 from synthdp.table.frames.restoring import released_dtypes
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -70,9 +71,10 @@ def synthesize(
         The sensitive table: the path of a file (CSV, Parquet, Excel; by its ending), of a folder of files, or a
         pattern (``"part-*.csv"``), a `pandas.DataFrame`, a `polars.DataFrame`, a `pyarrow.Table`, or of another
         library of tables in memory that narwhals knows. An index is never read. Or a table in an engine, where its
-        rows stay: a relation of DuckDB, a table of Ibis, a data frame of PySpark, a `polars.LazyFrame`; see
-        ``docs/sources.md``. A file is read value by value; of a table in memory the data types may have been chosen
-        in view of all rows.
+        rows stay: a relation of DuckDB, a table of Ibis, a data frame of PySpark, a `polars.LazyFrame`. Or a data
+        frame of Dask or a dataset of Arrow, which are read here, partition by partition. See ``docs/sources.md``. A
+        file is read value by value; of a table in memory, or a partition, the data types may have been chosen in view
+        of all rows.
     schema
         What is public about it: a `Schema`, its JSON as a mapping, or the path of a schema file. What
         it leaves open (``"derive"``, see ``docs/schema.md``) is derived within the same budget.
@@ -149,7 +151,8 @@ def synthesize(
     SchemaError
         If the schema contradicts itself or the table's columns.
     SourceError
-        If the engine that holds the table fails, or the table is changed while it is counted.
+        If the engine that holds the table fails, or the table is changed while it is counted, or a partition has
+        other columns.
     ParameterError
         If the data are no such table, another argument is out of range, or the journal is of another run.
 
@@ -163,7 +166,7 @@ def synthesize(
     """
     max_rows = checked_rows(unit, max_rows_per_unit)
     said = {} if about is None else {"about": read_about(about)}
-    frame = None if isinstance(data, str | PathLike) else engine_frame(data)
+    frame = partitioned(data) or engine_frame(data)
     table = None if isinstance(data, str | PathLike) else opened(data if frame is None else frame.empty)
     dtypes = None if table is None else table.dtypes
     declared, public_dtypes = settled_schema(schema, kinds, dtypes, unit=unit, dialect=dialect)

@@ -16,12 +16,12 @@ import narwhals as nw
 import numpy as np
 
 from synthdp.errors import SourceError
-from synthdp.sources.asking import asked
 from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.comparisons import Codes
 from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
 from synthdp.sources.engine_source import EngineSource
 from synthdp.sources.engines import Engine
+from synthdp.table.asking import asked
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource

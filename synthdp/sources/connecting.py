@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from synthdp.errors import MissingExtraError, ParameterError, SourceError
-from synthdp.sources.asking import asked
 from synthdp.sources.engine_frame import EngineFrame
+from synthdp.table.asking import asked
 
 SCHEMES = ("duckdb", "postgres", "postgresql")
 """How addresses begin."""

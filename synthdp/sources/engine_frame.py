@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SourceError
-from synthdp.sources.asking import asked
 from synthdp.sources.engines import KEEP_TABLES, Engine, behind_ibis, renamed
+from synthdp.table.asking import asked
 from synthdp.table.frames.containers import opened
 from synthdp.table.sensitive import Sensitive
 
@@ -35,7 +35,7 @@ GIVEN = "_given"
 _ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "ibis", "pyspark")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
 
-_WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory (in Dask data.compute())"
+_WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
 
 
 @final

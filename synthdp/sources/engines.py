@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 
-from synthdp.sources.asking import asked
+from synthdp.table.asking import asked
 
 Engine: TypeAlias = Literal["polars", "duckdb", "postgres", "ibis", "pyspark"]
 """What holds a table; ``ibis`` is any further engine that Ibis compiles for."""

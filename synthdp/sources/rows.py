@@ -1,19 +1,28 @@
-"""Rows of any kind, from a file, in memory or in an engine, as a release takes them."""
+"""Rows of any kind, from a file, in memory, in partitions or in an engine, as a release takes them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
 from typing import Any, TypeAlias
 
 import pandas as pd
 
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_table import EngineTable
-from synthdp.table.files.table_file import TableFile
+from synthdp.table.chunked_table import ChunkedTable
+from synthdp.table.files.dialect import USUAL, Dialect
+from synthdp.table.files.tables import open_table
+from synthdp.table.frames.containers import opened
+from synthdp.table.frames.partitioned_frame import partitioned
 from synthdp.table.records.held_table import HeldTable
-from synthdp.table.records.loading import held_frame, held_rows
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
-Given: TypeAlias = TableFile | pd.DataFrame | EngineFrame
-"""A table that was opened, of which no row has been read."""
+Here: TypeAlias = ChunkedTable | pd.DataFrame
+"""A table that was opened and is read in this process, of which no row has been read."""
+
+Given: TypeAlias = Here | EngineFrame
+"""A table that was opened, wherever it is."""
 
 Rows: TypeAlias = HeldTable | EngineTable
 """Rows until their domain is known. All have a unit of privacy, values to learn from, and counts by a closed schema."""
@@ -23,13 +32,34 @@ def engine_frame(data: Any) -> EngineFrame | None:
     """What was given as a table in an engine; None if it is none. Raises as `EngineFrame.of`."""
     import narwhals as nw
 
-    lazy = not isinstance(data, pd.DataFrame) and nw.dependencies.is_into_lazyframe(data)
-    return EngineFrame.of(data) if lazy else None
+    if isinstance(data, str | PathLike | pd.DataFrame) or partitioned(data) is not None:
+        return None
+    return EngineFrame.of(data) if nw.dependencies.is_into_lazyframe(data) else None
+
+
+@contextmanager
+def opened_here(data: object, dialect: Dialect = USUAL, *, name: str = "data") -> Iterator[Here]:
+    """A table that is read in this process, to the end of the block: the path of a file, a frame, or one in partitions.
+
+    ``name`` is what messages call it. Raises as `open_table`, `PartitionedFrame` and `containers.opened`.
+    """
+    if isinstance(data, str | PathLike):
+        with open_table(data, dialect) as table:
+            yield table
+    else:
+        found = partitioned(data)
+        yield opened(data, name).frame if found is None else found
+
+
+def whole_frame(data: object, *, name: str = "data") -> pd.DataFrame:
+    """All rows of such a table, at once; raises as `opened_here`, and as reading them does."""
+    with opened_here(data, name=name) as table:
+        return table.whole() if isinstance(table, ChunkedTable) else table
 
 
 def header_of(given: Given) -> Sequence[str]:
     """The names of its columns."""
-    return given.names if isinstance(given, TableFile) else list(given.columns)
+    return given.names if isinstance(given, ChunkedTable) else list(given.columns)
 
 
 def rows_of(
@@ -47,6 +77,4 @@ def rows_of(
     if isinstance(given, EngineFrame):
         table = EngineTable.of(given, schema, unit=unit, max_rows=max_rows)
         return lambda: table
-    if isinstance(given, pd.DataFrame):
-        return lambda: held_frame(given, schema, unit=unit, max_rows=max_rows)
     return lambda: held_rows(given, schema, unit=unit, max_rows=max_rows, progress=progress)

@@ -1,4 +1,4 @@
-"""One table of odd values, in memory and in engines."""
+"""One table of odd values, in memory, in partitions and in engines."""
 
 from datetime import date
 from decimal import Decimal
@@ -6,6 +6,8 @@ from importlib.util import find_spec
 
 import pandas as pd
 import polars as pl
+
+from synthdp.table.frames.containers import opened
 
 
 def _at(*parts):
@@ -104,3 +106,32 @@ ENGINES = {name: make for name, (make, needs) in ALL.items() if all(find_spec(mo
 
 LEARNING = [name for name in ENGINES if name != "other"]
 """Those of them that learn levels of texts."""
+
+
+def in_dask(frame):
+    import dask.dataframe
+
+    return dask.dataframe.from_pandas(opened(frame).frame, npartitions=3, sort=False)
+
+
+def in_dask_row_by_row(frame):
+    """Each row in a partition of its own, in the types that pandas guesses from that row alone."""
+    import dask.dataframe
+
+    rows = [pd.DataFrame([row]) for row in frame.rows(named=True)]
+    single = [name for name, dtype in frame.schema.items() if dtype == pl.Float32]  # which Python does not know
+    rows = [row.astype(dict.fromkeys(single, "float32")) for row in rows]
+    return dask.dataframe.from_map(lambda row: row, rows, meta=rows[0][:0])
+
+
+def in_arrow_dataset(frame):
+    from pyarrow.dataset import dataset
+
+    return dataset([dataset(frame[:4].to_arrow()), dataset(frame[4:].to_arrow())])
+
+
+IN_PARTITIONS = {"dataset of Arrow": in_arrow_dataset}
+"""Tables of which one partition after the other is read, as far as their libraries are installed."""
+
+if find_spec("dask"):
+    IN_PARTITIONS |= {"Dask": in_dask, "Dask, row by row": in_dask_row_by_row}

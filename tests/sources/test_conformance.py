@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from helpers.engines import ENGINES, LEARNING, ODD, SCHEMA, in_other
+from helpers.engines import ENGINES, IN_PARTITIONS, LEARNING, ODD, SCHEMA, in_other
 
 from synthdp.errors import SchemaError
 from synthdp.grid import Grid
@@ -14,6 +14,7 @@ from synthdp.sources.engine_table import EngineTable
 from synthdp.sources.persons import bounded
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
+from synthdp.table.frames.partitioned_frame import partitioned
 from synthdp.table.records.loading import held_frame, held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -41,6 +42,11 @@ def expected():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_all_marginals_of_one_and_two_columns_are_those_of_memory(engine, expected):
     assert counts_by_clique(engine_table(engine, ODD)) == expected
+
+
+@pytest.mark.parametrize("kind", IN_PARTITIONS)
+def test_partitions_give_the_same_counts_as_memory(kind, expected):
+    assert counts_by_clique(held_rows(partitioned(IN_PARTITIONS[kind](ODD)), SCHEMA_OF_ALL)) == expected
 
 
 def test_files_give_the_same_counts_as_memory(tmp_path, expected):

@@ -12,10 +12,10 @@ from helpers.engines import ENGINES, LEARNING, in_duckdb
 from synthdp import synthesize
 from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
 from synthdp.sources import engine_frame
-from synthdp.sources.asking import asked
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_table import EngineTable
+from synthdp.table.asking import asked
 from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from typing import Any, Self, final
 
 import numpy as np
@@ -13,15 +12,15 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
+from synthdp.sources.rows import header_of, opened_here
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.containers import opened
 from synthdp.table.frames.plain import plain
 from synthdp.table.headers import check_names
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.loading import chunks_of
 from synthdp.table.schema.schema import Schema
 
 FloatArray = NDArray[np.float64]
@@ -115,7 +114,7 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     Parameters
     ----------
     data
-        The path of a file, or a table in memory.
+        The path of a file, or a table in memory or in partitions.
     schema
         Its columns.
     what
@@ -123,22 +122,17 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
 
     Raises
     ------
-    DataFileError
-        If a file cannot be read.
+    DataFileError, SourceError
+        If a file cannot be read, or a partition.
     SchemaError
         If a column of the schema is not there.
     ParameterError
         If it is no table, or has no rows.
     """
     known = [column.name for column in schema.table_columns]
-    if isinstance(data, str | PathLike):
-        with open_table(data, schema.dialect) as table:
-            check_header(table.names, known, what)
-            parts = [_read(chunk, schema) for chunk in table.chunks()]
-    else:
-        frame = opened(data, what).frame
-        check_header(tuple(frame.columns), known, what)
-        parts = [_read(frame, schema)]
+    with opened_here(data, schema.dialect, name=what) as table:
+        check_header(header_of(table), known, what)
+        parts = [_read(chunk, schema) for chunk in chunks_of(table)]
     joined = _joined(parts, schema)
     if not joined.n_rows:
         raise ParameterError(f"{what}: it has no rows; give a table with at least one")

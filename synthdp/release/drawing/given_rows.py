@@ -20,6 +20,7 @@ from synthdp.table.columns.edges import NumericColumn
 from synthdp.table.columns.reading import is_missing, objects_of, texts_of
 from synthdp.table.frames.containers import is_foreign, opened
 from synthdp.table.frames.empty_cells import Mask, empty_cells, filled_cells
+from synthdp.table.frames.partitioned_frame import partitioned
 from synthdp.table.frames.plain import with_columns
 from synthdp.table.headers import listed
 from synthdp.table.schema.schema import Schema
@@ -128,6 +129,8 @@ def _as_frame(given: object) -> pd.DataFrame:
         return _of_columns({name: [row.get(name) for row in given] for name in names})
     if is_foreign(given):
         return opened(given, "given").frame
+    if (parts := partitioned(given)) is not None:
+        return parts.whole()
     raise ParameterError(f"given is a {type(given).__name__}; {_FORMS}")
 
 

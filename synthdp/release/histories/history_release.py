@@ -6,8 +6,6 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Self, final
 
-import pandas as pd
-
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
@@ -21,7 +19,7 @@ from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.table.files.table_file import TableFile
+from synthdp.sources.rows import Here
 from synthdp.table.linking.linked_rows import LinkedTableReader, linked_sources
 from synthdp.table.records.loading import chunks_of
 from synthdp.table.schema.open_schema import OpenSchema
@@ -91,7 +89,7 @@ class HistoryRelease:
     @forgetful
     def of(
         self,
-        table: TableFile | pd.DataFrame,
+        table: Here,
         *,
         report: Report = silent,
         rescue: Callable[[HistorySynthesis], object] | None = None,
@@ -101,7 +99,7 @@ class HistoryRelease:
         Parameters
         ----------
         table
-            An open file, or a frame, of the columns of the header.
+            An open file, or a frame, in memory or in partitions, of the columns of the header.
         report, rescue
             As in `synthesize_histories`.
         """
@@ -112,14 +110,15 @@ class HistoryRelease:
 
         return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=kept))
 
-    def _read(self, table: TableFile | pd.DataFrame, report: Report) -> Mapping[str, CountSource]:
+    def _read(self, table: Here, report: Report) -> Mapping[str, CountSource]:
         """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""
         readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
 
         def told(share: float) -> None:
             report("reading", round(100 * share), 100)
 
-        for chunk in chunks_of(table, told) if isinstance(table, TableFile) else [table]:
+        for chunk in chunks_of(table, told):
             for name, reader in readers.items():
                 reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
+            del chunk  # as in `held_rows`
         return linked_sources(self._run.all_views, readers, self._run.unit)

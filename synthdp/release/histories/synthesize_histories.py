@@ -1,7 +1,6 @@
 """The door for one table of persons with several rows in an order: `synthesize_histories`."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from os import PathLike
 from typing import Any
 
@@ -17,9 +16,7 @@ from synthdp.release.stating.about import read_about
 from synthdp.release.synthesize import warn_of
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import engine_frame, header_of
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.containers import opened
+from synthdp.sources.rows import engine_frame, header_of, opened_here
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -53,7 +50,7 @@ def synthesize_histories(
     Parameters
     ----------
     data
-        The sensitive table, in a file or in memory, as in `synthesize`; not in an engine.
+        The sensitive table, in a file, in memory or in partitions, as in `synthesize`; not in an engine.
     schema
         What is public about it, as in `synthesize`; it declares all columns but ``unit``, and leaves nothing open.
     unit
@@ -79,7 +76,7 @@ def synthesize_histories(
     ------
     ParameterError
         If rows cannot be ordered by ``order``, something is left open, or another argument is out of range.
-    BudgetExceededError, PrivacyError, DataFileError, MissingExtraError, SchemaError
+    BudgetExceededError, PrivacyError, DataFileError, MissingExtraError, SchemaError, SourceError
         As `synthesize`.
 
     >>> import numpy as np
@@ -99,11 +96,10 @@ def synthesize_histories(
     [1, 1, 2, 2]
     """
     said = {} if about is None else {"about": read_about(about)}
-    is_path = isinstance(data, str | PathLike)
-    if not is_path and engine_frame(data) is not None:
+    if engine_frame(data) is not None:
         raise ParameterError("data stays in an engine, which cannot put rows in an order yet; give a file, or a frame")
     declared = as_schema(schema, dialect=dialect)
-    with open_table(data, declared.dialect) if is_path else nullcontext(opened(data).frame) as table:
+    with opened_here(data, declared.dialect) as table:
         run = HistoryRelease(
             schema=declared,
             header=header_of(table),

@@ -20,17 +20,14 @@ from synthdp.release.stating.about import read_about
 from synthdp.release.synthesize import warn_of
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import engine_frame, header_of
-from synthdp.table.files.table_file import TableFile
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.containers import opened
+from synthdp.sources.rows import Here, engine_frame, header_of, opened_here, whole_frame
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import LinkedTableReader, check_header, linked_sources
 from synthdp.table.package.package import Package
 from synthdp.table.records.loading import chunks_of
 
 Tables = Mapping[str, Any]
-Opened = Mapping[str, TableFile | pd.DataFrame]
+Opened = Mapping[str, Here]
 
 
 @forgetful
@@ -57,8 +54,9 @@ def synthesize_tables(
     Parameters
     ----------
     tables
-        Each table by its name in the package, as a table of any kind that `synthesize` takes in memory, or the path of
-        a file; None takes the files that the package names. Of public tables those whose keys are levels of columns.
+        Each table by its name in the package, as a table of any kind that `synthesize` takes but one in an engine, or
+        the path of a file; None takes the files that the package names. Of public tables those whose keys are levels
+        of columns.
     package
         A Data Package (``datapackage.json``) as a mapping or a file.
     epsilon, delta
@@ -88,7 +86,7 @@ def synthesize_tables(
     PrivacyError
         If rows of several roots have the same key where other rows hang on them: nobody could tell whose these are; or
         as `synthesize` of journal and budget.
-    BudgetExceededError, DataFileError, MissingExtraError
+    BudgetExceededError, DataFileError, MissingExtraError, SourceError
         As `synthesize`.
     """
     said = {} if about is None else {"about": read_about(about)}
@@ -122,11 +120,7 @@ def package_of(
     def lookup(name: str) -> pd.DataFrame:
         if tables is None or name not in tables:
             raise ParameterError(f"tables: there is no {name!r}, a public table to which others refer; give it")
-        given = tables[name]
-        if not isinstance(given, str | PathLike):
-            return opened(given, f"tables[{name!r}]").frame
-        with open_table(given) as table:
-            return table.whole()
+        return whole_frame(tables[name], name=f"tables[{name!r}]")
 
     return Package.from_dict(package, lookup), None
 
@@ -142,20 +136,18 @@ def opened_tables(package: Package, tables: Tables | None, folder: Path | None, 
     names = [table.name for table in package.tables]
     if tables is not None and (unknown := [name for name in tables if name not in {*names, *package.lookups}]):
         raise ParameterError(f"tables: {unknown[0]!r} is no table of the package; there are {listed(names)}")
-    found: dict[str, TableFile | pd.DataFrame] = {}
+    found: dict[str, Here] = {}
     for table in package.tables:
         given = None if tables is None else tables.get(table.name)
         if given is None and (folder is None or tables is not None or not table.path):
             raise ParameterError(f"tables: there is no {table.name!r}, which the package has; give it")
-        if given is None or isinstance(given, str | PathLike):
-            place = given if given is not None else Path(folder or "", table.path)
-            found[table.name] = stack.enter_context(open_table(place, table.dialect))
-        elif engine_frame(given) is not None:
+        if engine_frame(given) is not None:
             raise ParameterError(
                 f"tables[{table.name!r}] stays in an engine; of a package give tables in memory, or files"
             )
-        else:
-            found[table.name] = opened(given, f"tables[{table.name!r}]").frame
+        place = given if given is not None else Path(folder or "", table.path)
+        opened = opened_here(place, table.dialect, name=f"tables[{table.name!r}]")
+        found[table.name] = stack.enter_context(opened)
         check_header(table, list(header_of(found[table.name])))
     return found
 
@@ -166,7 +158,7 @@ def read_sources(run: LinkedRelease, tables: Opened, report: Report = silent) ->
     for table in run.package.tables:
         report(f"reading {table.name}", len(readers), len(run.package.tables))
         readers[table.name] = LinkedTableReader(table)
-        given = tables[table.name]
-        for chunk in chunks_of(given) if isinstance(given, TableFile) else [given]:
+        for chunk in chunks_of(tables[table.name]):
             readers[table.name].add(chunk)
+            del chunk  # as in `held_rows`
     return dict(linked_sources(run.all_views, readers, run.unit))

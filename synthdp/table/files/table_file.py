@@ -3,7 +3,7 @@
 import gzip
 import stat
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
@@ -13,6 +13,7 @@ from typing import NoReturn, Self
 import pandas as pd
 
 from synthdp.errors import DataFileError
+from synthdp.table.chunked_table import ChunkedTable
 from synthdp.table.files.csv_blocks import CsvStructureError
 from synthdp.table.files.writing import reason
 
@@ -20,7 +21,7 @@ BATCH_ROWS = 100_000
 """Rows of a typed file that are read at a time: about as many as a block of CSV holds."""
 
 
-class TableFile(ABC):
+class TableFile(ChunkedTable):
     """A table in a file, opened for reading once: column names first, then chunks of rows.
 
     Use it as a context manager; `tables.open_table` makes one.
@@ -31,23 +32,9 @@ class TableFile(ABC):
         self._open = ExitStack()
         self._state = _state(path)
 
-    names: tuple[str, ...]
-    """Column names in the order of the file."""
-
     @abstractmethod
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in chunks, once. Raises `DataFileError` if the file is damaged."""
-
-    def coded_chunks(self) -> Iterator[pd.DataFrame]:
-        """The same, but texts may be categories, for who reads each different value once."""
-        return self.chunks()
-
-    def whole(self) -> pd.DataFrame:
-        """All rows, at once. Raises `DataFileError` if the file is damaged, or was changed meanwhile."""
-        chunks = list(self.chunks())
-        self.check_unchanged()
-        empty = pd.DataFrame(columns=pd.Index(self.names, dtype=object), dtype=object)
-        return pd.concat(chunks or [empty], ignore_index=True)
 
     @property
     @abstractmethod

@@ -15,6 +15,7 @@ _WAYS_OUT = {
     "list": "make a table of it: pandas.DataFrame(data)",
     "Series": "make a table of it: data.to_frame()",
     "RecordBatch": "make a table of it: pyarrow.Table.from_batches([data])",
+    "RecordBatchReader": "make a table of it: data.read_all()",
     "DuckDBPyRelation": "fetch it: data.df()",
     "str": "read the file, for instance by pandas.read_csv, or use the command line",
     "PosixPath": "read the file, for instance by pandas.read_csv, or use the command line",

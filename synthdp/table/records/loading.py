@@ -1,11 +1,11 @@
-"""Reading records into codes: from files in chunks that are encoded and dropped, or from a frame."""
+"""Reading records into codes: from files and partitions in chunks that are encoded and dropped, or from a frame."""
 
 from collections.abc import Callable, Iterator
 from os import PathLike
 
 import pandas as pd
 
-from synthdp.table.files.table_file import TableFile
+from synthdp.table.chunked_table import ChunkedTable
 from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import CodedTable, encode
 from synthdp.table.records.held_table import HeldTable, HeldTableReader
@@ -42,7 +42,7 @@ def read_coded(
 
 
 def held_rows(
-    table: TableFile,
+    table: ChunkedTable | pd.DataFrame,
     schema: OpenSchema,
     *,
     unit: str | None = None,
@@ -52,30 +52,36 @@ def held_rows(
     """Read the rows of an open table, once, and hold them until their domain is known.
 
     ``unit`` names the column of the ids of persons, of each of whom at most ``max_rows`` rows are
-    kept (`ParameterError` if below 1); see `held.HeldTableReader`. All else is as in `read_coded`.
+    kept (`ParameterError` if below 1); see `held.HeldTableReader`. All else is as in `read_coded`; of partitions
+    `SourceError` is raised as by `PartitionedFrame.chunks`.
     """
     reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
-    schema.check_header(table.names, unit=unit)
+    schema.check_header(table.names if isinstance(table, ChunkedTable) else table.columns, unit=unit)
     for chunk in chunks_of(table, progress):
         reader.add(chunk)
+        del chunk  # or it would be there until the next one is
     return reader.finish()
 
 
 def held_frame(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> HeldTable:
     """Hold the rows of a data frame until their domain is known; raises as `held_rows` does."""
-    reader = HeldTableReader(schema, unit=unit, max_rows=max_rows)
-    reader.add(frame)
-    return reader.finish()
+    return held_rows(frame, schema, unit=unit, max_rows=max_rows)
 
 
-def chunks_of(table: TableFile, progress: Callable[[float], object] | None = None) -> Iterator[pd.DataFrame]:
-    """The chunks of a table, with progress told after each was used, and at the end.
+def chunks_of(
+    table: ChunkedTable | pd.DataFrame, progress: Callable[[float], object] | None = None
+) -> Iterator[pd.DataFrame]:
+    """The chunks of a table, with progress told after each was used, if it may be, and at the end.
 
-    Raises `DataFileError` if the file was changed meanwhile.
+    A data frame is one chunk. Raises `DataFileError` if a file was changed meanwhile.
     """
+    if isinstance(table, pd.DataFrame):
+        yield table
+        return
     for chunk in table.coded_chunks():
         yield chunk
-        if progress is not None:
+        del chunk  # as in `held_rows`
+        if progress is not None and table.fraction is not None:
             progress(table.fraction)
     table.check_unchanged()
     if progress is not None:

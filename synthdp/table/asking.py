@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
+from warnings import catch_warnings
 
 from synthdp.errors import SourceError, SynthdpError
 
@@ -11,8 +12,8 @@ Answer = TypeVar("Answer")
 
 LOOK = "look at the table in the engine itself"
 
-_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j")
-"""Where PySpark writes the texts of errors, on top of raising them."""
+_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j", "distributed.worker")
+"""Where PySpark and Dask write the texts of errors, on top of raising them."""
 
 
 def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK) -> Answer:
@@ -39,7 +40,7 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     3
     """
     try:
-        with _silence():
+        with _silence(), catch_warnings(record=True):  # what it warns of may quote rows, too
             return question()
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
