@@ -10,12 +10,14 @@ import secrets
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from logging import INFO
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from synthdp.errors import SourceError
+from synthdp.reporting import log
 from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.comparisons import Codes
 from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
@@ -99,6 +101,8 @@ def _in_postgres(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _K
     if is_kept:
         with connection.transaction():
             connection.execute(f"INSERT INTO {table} {query}")
+    else:
+        log(INFO, "postgres: it makes no temporary table for its user; codes are worked out in every query")
 
     def forget() -> None:
         if is_kept and not connection.lock.locked():  # what may only read drops nothing before the transaction ends

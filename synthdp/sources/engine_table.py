@@ -54,8 +54,7 @@ class EngineTable(Sensitive):
         for column in with_parts(closed):
             lookup_of(column, frame.columns[column.source])  # refuses what is not read
         if unit is not None:
-            missing = schema.missing_values
-            frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=missing)
+            frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=schema.missing_values)
         return cls(frame, schema, unit=unit, max_rows=max_rows if unit is not None else 1)
 
     @property

@@ -160,7 +160,7 @@ def test_codes_are_kept_in_a_temporary_table_by_a_session_that_may_only_read(pos
         assert n_kept(connection) == 0
 
 
-def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, expected):
+def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, expected, caplog):
     import psycopg
 
     with psycopg.connect(postgres.address, autocommit=True) as owner:
@@ -170,7 +170,9 @@ def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, 
         try:
             with open_source(postgres.address.replace("user=postgres", "user=reader"), people) as frame:
                 table = EngineTable.of(frame, PUBLIC)
+                caplog.set_level("INFO", "synthdp")
                 assert counts(table) == expected
+                assert "codes are worked out in every query" in caplog.text
                 owner.execute("DELETE FROM changed")
                 assert counts(table, most=1) == counts(held_frame(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
                 assert n_kept(session(frame)) == 0
