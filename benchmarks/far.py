@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 import duckdb
+import narwhals as nw
 from common.processes import peak_mb
 from counting import SIZES
 
@@ -36,7 +37,7 @@ class Asked:
         start = time.process_time()
         answer = self._asked(*arguments, **options)
         self.seconds += time.process_time() - start
-        self.lines += len(answer) if hasattr(answer, "columns") and hasattr(answer, "to_native") else 0
+        self.lines += len(answer) if isinstance(answer, nw.DataFrame) else 0
         return answer
 
 

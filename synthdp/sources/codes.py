@@ -22,6 +22,7 @@ import pandas as pd
 from synthdp.errors import SchemaError
 from synthdp.sources.comparisons import Codes, Lookup, are_successive, counted, is_value, searched
 from synthdp.sources.engine_frame import EngineColumn
+from synthdp.sources.engines import KEEP_TABLES
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn
@@ -66,7 +67,7 @@ def lookup_of(column: Column, held: EngineColumn) -> Lookup | None:
 
 
 def _coding(column: Column, held: EngineColumn) -> nw.Expr | Lookup:
-    way = _WAYS.get((_kind(column), held.family))
+    way = _WAYS[_kind(column)].get(held.family)
     if way is None:
         _refuse(column, held, "which is not read as that, value by value, in an engine")
     return way(column, held)
@@ -157,7 +158,7 @@ def _moment(seconds: int, held: EngineColumn) -> date | None:
 def _from(moment: date, held: EngineColumn) -> nw.Expr:
     """Whether each value is a moment or later."""
     bound: Any = moment
-    if held.engine.name.startswith("PYSPARK") and held.family == "datetime" and not held.has_zone:
+    if held.engine == "pyspark" and held.family == "datetime" and not held.has_zone:
         bound = nw.lit(str(moment)).cast(nw.Datetime("us"))  # else it were one in the session's zone
     later: nw.Expr = held.values >= bound
     return later
@@ -253,10 +254,10 @@ def _codes(column: Column, values: Sequence[Any]) -> Codes:
 
 
 def _looked_up(column: Column, held: EngineColumn, codes: Codes) -> Lookup:
-    """Values by equality with public ones, bit by bit: collations of the engine have no say."""
-    looks_up = held.engine in (nw.Implementation.POLARS, nw.Implementation.DUCKDB)
-    _check_cases(column, held, len(codes), most=MAX_LOOKED_UP if looks_up else MAX_CASES)
-    return Lookup(held.values, codes, _unknown(column), by_engine=held.engine is nw.Implementation.POLARS)
+    """Values by equality with public ones."""
+    by_engine = held.engine == "polars"
+    _check_cases(column, held, len(codes), most=MAX_LOOKED_UP if by_engine or held.engine in KEEP_TABLES else MAX_CASES)
+    return Lookup(held.values, codes, _unknown(column), by_engine)
 
 
 def _searched(column: Column, held: EngineColumn, codes: Codes) -> nw.Expr:
@@ -277,24 +278,12 @@ def _check_cases(column: Column, held: EngineColumn, n_cases: int, *, most: int 
 
 _Way: TypeAlias = Callable[[Column, EngineColumn], nw.Expr | Lookup]
 
-_WAYS: dict[tuple[str, str], _Way] = {
-    ("number", "integer"): _of_number,
-    ("number", "float"): _of_number,
-    ("number", "boolean"): _of_truth,
-    ("date", "date"): _of_date,
-    ("date", "datetime"): _of_date,
-    ("part", "date"): _of_part,
-    ("part", "datetime"): _of_part,
-    ("boolean", "boolean"): _of_truth,
-    ("boolean", "integer"): _of_whole_number,
-    ("boolean", "float"): _of_fraction,
-    ("boolean", "text"): _of_text,
-    ("texts", "text"): _of_text,
-    ("texts", "integer"): _of_whole_number,
-    ("texts", "float"): _of_fraction,
-    ("texts", "boolean"): _of_truth,
-    ("levels", "integer"): _of_level,
-    ("levels", "float"): _of_level,
-    ("levels", "boolean"): _of_truth,
+_WAYS: dict[str, dict[str, _Way]] = {
+    "number": {"integer": _of_number, "float": _of_number, "boolean": _of_truth},
+    "date": {"date": _of_date, "datetime": _of_date},
+    "part": {"date": _of_part, "datetime": _of_part},
+    "boolean": {"boolean": _of_truth, "integer": _of_whole_number, "float": _of_fraction, "text": _of_text},
+    "texts": {"text": _of_text, "integer": _of_whole_number, "float": _of_fraction, "boolean": _of_truth},
+    "levels": {"integer": _of_level, "float": _of_level, "boolean": _of_truth},
 }
 """How a kind of columns is read from a family of types; all else is refused."""

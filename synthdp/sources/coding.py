@@ -1,26 +1,30 @@
 """The codes of all rows, worked out once and kept where the rows are, in few bytes; then counted.
 
-In DuckDB they are a temporary table, which may spill to the disk and is dropped when the counts are no longer needed;
-in Spark a data frame that is persisted; in polars, which runs in this process, columns of codes as of a file. All
-scans then see the rows of one moment. Databases behind Ibis are only read: each query works codes out anew.
+In DuckDB and Postgres they are a temporary table, which may spill to the disk and is dropped when the counts are no
+longer needed; in Spark a data frame that is persisted; in polars, which runs in this process, columns of codes as of a
+file. All scans then see the rows of one moment. Other engines are only read, by Ibis: each query works codes out anew.
 """
 
+import json
 import secrets
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from logging import INFO
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from synthdp.errors import SourceError
+from synthdp.reporting import log
 from synthdp.sources.codes import code_of, lookup_of
-from synthdp.sources.comparisons import Lookup
+from synthdp.sources.comparisons import Codes
 from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
 from synthdp.sources.engine_source import EngineSource
+from synthdp.sources.engines import Engine
 from synthdp.table.asking import asked
-from synthdp.table.columns.column import Column, code_dtype
+from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.schema import Schema
@@ -47,8 +51,13 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | EngineSour
         return EngineSource(frame.with_rows(_coded(frame, schema, names)), schema.domain, names)
     rows, forget = asked(frame.engine, WHAT, lambda: way(frame, schema, names))
     source = EngineSource(frame.with_rows(rows), schema.domain, names)
-    weakref.finalize(source, forget).atexit = False  # what is left at the end ends with the connection
+    weakref.finalize(source, _quietly, forget).atexit = False  # what is left at the end ends with the connection
     return source
+
+
+def _quietly(forget: Callable[[], object]) -> None:
+    with suppress(Exception):  # the connection may be closed, the session stopped
+        forget()
 
 
 def _coded(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -72,63 +81,92 @@ _Kept = tuple[nw.LazyFrame[Any], Callable[[], object]]
 
 
 def _in_duckdb(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:
-    """Codes in a temporary table; what is looked up is joined with public values, as DuckDB does it fastest."""
     view, table = (f"synthdp_{secrets.token_hex(16)}" for _ in range(2))  # names that nobody has
-    chosen, codes, joins = [], [], []
-    for number, (column, name, size) in enumerate(zip(schema.columns, names, schema.domain.shape, strict=True)):
-        held = frame.columns[column.source]
-        lookup, code = lookup_of(column, held), f"{view}.{name}"
-        if lookup is None or not lookup.codes:
-            chosen.append(code_of(column, held).alias(name))
-        else:
-            is_text = held.family == "text"
-            chosen.append((nw.col(held.alias + GIVEN) if is_text else lookup.values).alias(name))
-            code, joined = _joined(f"known_{number}", code, column, lookup, is_text=is_text)
-            joins.append(joined)
-        codes.append(f"CAST({code} AS {_UNSIGNED[code_dtype(size).itemsize]}) AS {name}")
-    given = nw.to_native(frame.rows.select(chosen))
-    given.query(view, f"CREATE TEMP TABLE {table} AS SELECT {', '.join(codes)} FROM {view} {' '.join(joins)}")
+    given, codes, joins = _looked_up(frame, schema, names)
+    given.query(view, f"CREATE TEMP TABLE {table} AS SELECT {codes} FROM {view} AS given {joins}")
+    kept = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
+    return kept, lambda: given.query(view, f"DROP TABLE IF EXISTS {table}")
+
+
+def _in_postgres(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:
+    """Codes in a temporary table; where none can be made, the query that would fill it is a part of all others."""
+    from psycopg import Error
+
+    given, codes, joins = _looked_up(frame, schema, names)
+    backend, table, is_kept = given.get_backend(), f"synthdp_{secrets.token_hex(16)}", False
+    query, connection = f"SELECT {codes} FROM ({backend.compile(given)}) AS given {joins}", backend.con
+    with suppress(Error), frame.writing(), connection.transaction():  # its user has no right to, or it is a standby
+        connection.execute(f"CREATE TEMP TABLE {table} AS {query} WITH NO DATA")
+        is_kept = True
+    if is_kept:
+        with connection.transaction():
+            connection.execute(f"INSERT INTO {table} {query}")
+    else:
+        log(INFO, "postgres: it makes no temporary table for its user; codes are worked out in every query")
 
     def forget() -> None:
-        with suppress(Exception):  # the connection may be closed
-            given.query(view, f"DROP TABLE IF EXISTS {table}")
+        if is_kept and not connection.lock.locked():  # what may only read drops nothing before the transaction ends
+            with connection.transaction():
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
 
-    return nw.from_native(given.query(view, f"SELECT * FROM {table}")), forget
-
-
-_UNSIGNED = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}
-"""DuckDB's types by their bytes."""
+    kept = backend.sql(f"SELECT * FROM {table}" if is_kept else query, schema=dict.fromkeys(names, "int32"))
+    return nw.from_native(kept), forget
 
 
-def _joined(name: str, given: str, column: Column, lookup: Lookup, *, is_text: bool) -> tuple[str, str]:
-    """A code, and the joins with public values that find it; texts as their bytes: no collation takes two for one.
+_TYPES: dict[Engine, dict[int, str]] = {
+    "duckdb": {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"},
+    "postgres": {1: "SMALLINT", 2: "INTEGER", 4: "BIGINT", 8: "BIGINT"},
+}
+"""Types of codes by their bytes."""
+
+_STRIPPED = f"regexp_replace({{}}, '{AROUND}', '', 'g')"
+"""A text without white space around it."""
+
+
+def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tuple[Any, str, str]:
+    """A query, codes in terms of its columns, and joins with public values by which DuckDB finds them.
 
     Most texts are levels as they stand. Only the others are stripped of white space, which takes longer than all else.
     """
-    words = [value.encode().hex() if is_text else str(int(value)) for value in lookup.codes]
-    word, code = (f"unnest(string_split('{','.join(each)}', ','))" for each in (words, map(str, lookup.codes.values())))
-    word = f"unhex({word})" if is_text else f"CAST({word} AS BIGINT)"
+    chosen, codes, joins = [], [], []
+    way = {"duckdb": _joined, "postgres": _in_json}[frame.engine]
+    for number, (column, name, size) in enumerate(zip(schema.columns, names, schema.domain.shape, strict=True)):
+        held, code = frame.columns[column.source], f"given.{name}"
+        lookup, is_text = lookup_of(column, held), held.family == "text"
+        if lookup is None or not lookup.codes:
+            chosen.append(code_of(column, held).alias(name))
+        else:
+            chosen.append((nw.col(held.alias + GIVEN) if is_text else lookup.values).alias(name))
+            found, joined = way(f"known_{number}", code, lookup.codes, is_text=is_text)
+            joins.append(joined)
+            found = f"coalesce({found}, {lookup.unknown})"
+            code = f"CASE WHEN {code} IS NULL THEN {int(column.missing_code)} ELSE {found} END"
+        codes.append(f"CAST({code} AS {_TYPES[frame.engine][code_dtype(size).itemsize]}) AS {name}")
+    return nw.to_native(frame.rows.select(chosen)), ", ".join(codes), " ".join(joins)
+
+
+def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
+    """A code by joins with public values: whole numbers, or texts that are told by their bytes."""
+    words = [value.encode().hex() if is_text else str(int(value)) for value in codes]
+    word, code = (f"unnest(string_split('{','.join(each)}', ','))" for each in (words, map(str, codes.values())))
+    word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"
     known = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
-    stripped = f"encode(regexp_replace({given}, '{AROUND}', '', 'g'))"
-    keys = [f"encode({given})", f"CASE WHEN {name}_0.code IS NULL THEN {stripped} END"] if is_text else [given]
+    keys = [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"] if is_text else [given]
     joins = (f"{known}_{turn} ON {key} = {name}_{turn}.word" for turn, key in enumerate(keys))
-    found = ", ".join(f"{name}_{turn}.code" for turn in range(len(keys)))
-    code = f"CASE WHEN {given} IS NULL THEN {int(column.missing_code)} ELSE coalesce({found}, {lookup.unknown}) END"
-    return code, " ".join(joins)
+    return ", ".join(f"{name}_{turn}.code" for turn in range(len(keys))), " ".join(joins)
+
+
+def _in_json(_name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
+    """A code by the keys of a constant, which Postgres searches by halving, by their bytes."""
+    quoted = json.dumps({str(value): code for value, code in codes.items()}).replace("\\", "\\\\").replace("'", "''")
+    keys = [given, _STRIPPED.format(given)] if is_text else [f"CAST({given} AS TEXT)"]
+    return ", ".join(f"CAST(CAST(E'{quoted}' AS JSONB) ->> {key} AS INTEGER)" for key in keys), ""
 
 
 def _in_spark(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:
     coded = nw.to_native(_coded(frame, schema, names).select(nw.col(name).cast(nw.Int32) for name in names)).persist()
-
-    def forget() -> None:
-        with suppress(Exception):  # the session may be stopped
-            coded.unpersist()
-
-    return nw.from_native(coded), forget
+    return nw.from_native(coded), coded.unpersist
 
 
-_KEPT: dict[str, Callable[[EngineFrame, Schema, Sequence[str]], _Kept]] = {
-    "duckdb": _in_duckdb,
-    "pyspark": _in_spark,
-    "pyspark_connect": _in_spark,
-}
+_KEPT: Mapping[Engine, Callable[[EngineFrame, Schema, Sequence[str]], _Kept]]
+_KEPT = {"duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark}

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from synthdp.errors import MissingExtraError, ParameterError, SourceError
@@ -44,12 +44,12 @@ def open_source(address: str, table: str) -> Iterator[EngineFrame]:
             "source (--source) is no known address; give duckdb:///FILE or postgres://USER@HOST/DATABASE"
         )
     way = _duckdb if scheme == "duckdb" else _postgres
-    with way(address, table) as native:
-        yield EngineFrame.of(native)
+    with way(address, table) as frame:
+        yield frame
 
 
 @contextmanager
-def _duckdb(address: str, table: str) -> Iterator[Any]:
+def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
     try:
         import duckdb
         import pyarrow  # noqa: F401 (its tables are what answers come in)
@@ -66,26 +66,51 @@ def _duckdb(address: str, table: str) -> Iterator[Any]:
     connection = asked("duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True))
     with closing(connection):
         connection.execute("SET enable_progress_bar = false")  # it would be drawn among the rows on standard output
-        yield asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
+        yield EngineFrame.of(asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table)))
 
 
 @contextmanager
-def _postgres(address: str, table: str) -> Iterator[Any]:
-    """Within one transaction that sees the table as it was at its beginning, and cannot write."""
+def _postgres(address: str, table: str) -> Iterator[EngineFrame]:
+    """Within one transaction that sees the table as it was at its beginning, and cannot write.
+
+    Except that it makes a temporary table of codes: all else is done after a savepoint, behind which it may only read.
+    """
     try:
         import ibis
         import psycopg
     except ImportError:
         raise _missing("postgres") from None
     connection = asked("postgres", "connecting", lambda: psycopg.connect(address), way_out=TRY)
+
+    def begin() -> None:
+        connection.rollback()  # what Ibis may have begun
+        try:
+            connection.execute("SET TRANSACTION READ WRITE")
+        except psycopg.Error:  # a standby
+            connection.rollback()
+        only_read()
+        connection.execute("SELECT 1")  # from now on the table is as it is
+
+    def only_read() -> None:
+        connection.execute("SAVEPOINT synthdp")
+        connection.execute("SET TRANSACTION READ ONLY")
+
+    @contextmanager
+    def writing() -> Iterator[None]:
+        connection.execute("RELEASE SAVEPOINT synthdp")  # and with it what was set after it
+        try:
+            yield
+        finally:
+            only_read()
+
     with closing(connection):
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         schema, _, name = table.rpartition(".")
         backend = asked("postgres", "connecting", lambda: ibis.postgres.from_connection(connection))
-        asked("postgres", "beginning a transaction", lambda: connection.execute("SELECT 1"))
-        found = lambda: backend.table(name, database=schema or None)  # noqa: E731
-        yield asked("postgres", f"finding the table {table!r}", found)
+        asked("postgres", "beginning a transaction", begin)
+        found = asked("postgres", f"finding the table {table!r}", lambda: backend.table(name, database=schema or None))
+        yield replace(EngineFrame.of(found), writing=writing)
 
 
 def _missing(extra: str) -> MissingExtraError:

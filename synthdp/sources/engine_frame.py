@@ -1,17 +1,20 @@
 """A table in an engine: its columns by name and type, and the one question that is ever asked of its rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Literal, NoReturn, Self, TypeAlias, final
+from typing import Any, Literal, Self, TypeAlias, final
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, PrivacyError, SourceError
+from synthdp.errors import ParameterError, SourceError
+from synthdp.sources.engines import KEEP_TABLES, Engine, behind_ibis, renamed
 from synthdp.table.asking import asked
 from synthdp.table.frames.containers import opened
+from synthdp.table.sensitive import Sensitive
 
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
@@ -27,11 +30,10 @@ AROUND = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$"
 """The same as a pattern."""
 
 GIVEN = "_given"
-"""Ends what texts are called in DuckDB that were not stripped."""
+"""Ends what texts are called that were not stripped, where codes are kept in a temporary table."""
 
-_ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
+_ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "ibis", "pyspark")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
-
 
 _WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
 
@@ -44,7 +46,7 @@ class EngineColumn:
     name: str
     alias: str
     dtype: Any
-    engine: Any
+    engine: Engine
 
     @property
     def family(self) -> Family:
@@ -68,7 +70,7 @@ class EngineColumn:
     @property
     def is_utc(self) -> bool:
         """Whether the engine gives the hours of its values in UTC."""
-        return not self.has_zone or self.engine is nw.Implementation.POLARS  # others: as their session says at the time
+        return not self.has_zone or self.engine == "polars"  # others: as their session says at the time
 
     @property
     def values(self) -> nw.Expr:
@@ -84,19 +86,19 @@ class EngineColumn:
 
     def prepared(self, given: nw.Expr) -> nw.Expr:
         """What `values` are of the values that were given."""
-        is_polars = self.engine is nw.Implementation.POLARS
+        is_polars = self.engine == "polars"
         if self.has_zone and is_polars:
             return given.dt.convert_time_zone("UTC")
         if self.family != "text":
             return given
-        texts = given if self.dtype == nw.String else given.cast(nw.String)
+        texts = given.cast(nw.String)  # which in Spark have no collation: they are compared by their bytes
         # DuckDB's own trim takes 9 times as long as a pattern
         return texts.str.strip_chars(WHITE_SPACE) if is_polars else texts.str.replace_all(AROUND, "")
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class EngineFrame:
+class EngineFrame(Sensitive):
     """A table that stays where it is: a query, its columns, and the name of its engine.
 
     Parameters
@@ -107,11 +109,17 @@ class EngineFrame:
         The rows of it that are counted; columns are called as the ``alias`` of ``columns`` says.
     columns
         By name.
+    engine
+        What holds the table.
+    writing
+        Within it the engine may make a temporary table, if it lets its user.
     """
 
     given: nw.LazyFrame[Any]
     rows: nw.LazyFrame[Any]
     columns: Mapping[str, EngineColumn]
+    engine: Engine
+    writing: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @classmethod
     def of(cls, native: Any) -> Self:
@@ -126,29 +134,21 @@ class EngineFrame:
         """
         lazy = nw.from_native(native)
         assert isinstance(lazy, nw.LazyFrame)
-        engine = lazy.implementation
-        name = engine.name.lower()
-        if engine.name not in _ENGINES:
-            raise ParameterError(f"data is a lazy table of {name}; {_WAY_OUT}")
-        types = asked(name, "reading the types of columns", lambda: dict(lazy.collect_schema()))
-        columns = [EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)]
-        rows = lazy
-        if engine.name.startswith("PYSPARK"):  # to which a dot in a name is more than a letter
-            names = [column.alias for column in columns]
-            rows = asked(name, "naming columns", lambda: nw.from_native(native.toDF(*names)))
-        sources = [column.alias if rows is not lazy else column.name for column in columns]
-        prepared = [
-            each.prepared(nw.col(source)).alias(each.alias) for each, source in zip(columns, sources, strict=True)
-        ]
-        if name == "duckdb":
-            texts = [each for each in columns if each.family == "text"]
-            prepared += [nw.col(each.name).cast(nw.String).alias(each.alias + GIVEN) for each in texts]
-        return cls(lazy, rows.select(prepared), {column.name: column for column in columns})
-
-    @property
-    def engine(self) -> str:
-        """The name of the engine."""
-        return str(self.rows.implementation.name).lower()
+        library = lazy.implementation.name.lower()
+        engine = next((each for each in _ENGINES if each == library.removesuffix("_connect")), None)
+        if engine is None:
+            raise ParameterError(f"data is a lazy table of {library}; {_WAY_OUT}")
+        if engine == "ibis":
+            engine, native = asked(engine, "finding the engine", lambda: behind_ibis(native))
+        types = asked(engine, "reading the types of columns", lambda: dict(nw.from_native(native).collect_schema()))
+        columns = {name: EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)}
+        texts = {name for name, column in columns.items() if column.family == "text"}
+        aliases = {name: column.alias for name, column in columns.items()}
+        rows = asked(engine, "naming columns", lambda: nw.from_native(renamed(engine, native, aliases, texts=texts)))
+        prepared = [each.prepared(nw.col(each.alias)).alias(each.alias) for each in columns.values()]
+        if engine in KEEP_TABLES:
+            prepared += [nw.col(aliases[name]).alias(aliases[name] + GIVEN) for name in texts]
+        return cls(lazy, rows.select(prepared), columns, engine)
 
     @property
     def empty(self) -> Any:
@@ -206,16 +206,8 @@ class EngineFrame:
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
         numbers = asked(self.engine, "reading counts", found[name].to_numpy)
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
-            raise SourceError(
-                f"{self.engine}: its counts are not whole numbers of at least 0; the engine is not to be used"
-            )
+            raise SourceError(f"{self.engine}: its counts are not whole numbers of at least 0; do not count by it")
         return np.asarray(numbers, dtype=np.int64)
-
-    def __repr__(self) -> str:
-        return f"<EngineFrame of {len(self.columns)} columns>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
 
 
 def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:

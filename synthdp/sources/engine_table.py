@@ -1,8 +1,8 @@
 """The sensitive table in an engine: held there until its domain is known, then counted there."""
 
-from typing import Any, NoReturn, Self, final
+from typing import Self, final
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import ParameterError, SchemaError
 from synthdp.sources.codes import lookup_of
 from synthdp.sources.coding import coded_source
 from synthdp.sources.engine_frame import EngineFrame
@@ -14,10 +14,11 @@ from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
+from synthdp.table.sensitive import Sensitive
 
 
 @final
-class EngineTable:
+class EngineTable(Sensitive):
     """Rows that stay in an engine, as a release takes them; what `HeldTable` is of rows in memory.
 
     It shows nothing of the rows: no length, no iteration, no text; it is not pickled or copied.
@@ -38,18 +39,22 @@ class EngineTable:
         Raises
         ------
         SchemaError
-            If its columns are not the schema's, or the type of one does not say what the schema wants.
+            If its columns are not the schema's, or the type of one does not say what the schema wants; or levels of
+            texts are to be learnt where it is not known that the engine compares them by their bytes.
         ParameterError, SourceError
             As `persons.bounded`.
         """
         schema.check_header(frame.columns, unit=unit)
         schema = schema.without(unit) if unit in schema.names and unit is not None else schema
+        for learnt in schema.open_columns:
+            if frame.engine == "ibis" and frame.columns[learnt.name].family == "text":
+                problem = "an engine that may compare texts by a collation takes several for one when it counts them"
+                raise SchemaError(f"column {learnt.name!r}: {problem}; declare its levels, or read the table as a file")
         closed = [column.template if isinstance(column, OpenColumn) else column for column in schema.columns]
         for column in with_parts(closed):
             lookup_of(column, frame.columns[column.source])  # refuses what is not read
         if unit is not None:
-            missing = schema.missing_values
-            frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=missing)
+            frame = bounded(frame, unit, schema.names, max_rows=max_rows, missing_values=schema.missing_values)
         return cls(frame, schema, unit=unit, max_rows=max_rows if unit is not None else 1)
 
     @property
@@ -82,9 +87,3 @@ class EngineTable:
         if not {column.source for column in schema.columns} <= set(self._schema.names):
             raise ParameterError("schema: it has columns that the table was not opened with; use its schema")
         return coded_source(self._frame, schema)
-
-    def __repr__(self) -> str:
-        return f"<EngineTable of {len(self._schema.names)} columns>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")

@@ -1,26 +1,27 @@
 """Values of single columns of a table in an engine, for the kernel to learn a domain from."""
 
 from collections.abc import Mapping
-from typing import Any, NoReturn, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import ParameterError
 from synthdp.grid import Grid
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.row_hashes import HASHED, with_hashes
+from synthdp.sources.engines import HASHED, with_hashes
 from synthdp.table.frames.containers import opened
 from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.held_columns import Frequencies, HeldColumn, held_column
 from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.sensitive import Sensitive
 
 _KEY = 0
 """Of hashes that keep texts apart which an engine takes for equal; nothing is drawn by them."""
 
 
 @final
-class EngineValues:
+class EngineValues(Sensitive):
     """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
 
     The distinct values of a column and how often each occurs come here once, by one group-by, when the column is
@@ -58,7 +59,7 @@ class EngineValues:
         held = self._frame.columns[column.name]
         keys, frame = [held.alias], self._frame
         if held.family == "text":  # engines may compare without case: bytes that differ are values that do
-            frame = frame.with_rows(with_hashes(frame, [held], _KEY))
+            frame = frame.with_rows(with_hashes(frame.engine, frame.rows, keys, _KEY))
             keys.append(HASHED)
         found = frame.grouped(keys, "counting values")
         values = opened(found.select(held.alias).to_native()).frame[held.alias]
@@ -66,11 +67,3 @@ class EngineValues:
         distinct.add(plain_column(values, column.type))
         distinct.weights = frame.whole_numbers(found, "n_rows")
         return distinct
-
-    def __repr__(self) -> str:
-        return "<EngineValues>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError(
-            "source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead"
-        )

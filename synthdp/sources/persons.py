@@ -7,7 +7,7 @@ import narwhals as nw
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame
-from synthdp.sources.row_hashes import HASHED, with_hashes
+from synthdp.sources.engines import HASHED, with_hashes
 from synthdp.table.columns.reading import plain_text, to_float
 
 _TURN = "turn"
@@ -63,8 +63,8 @@ def bounded(
     if ids.family not in _FAMILIES:
         way_out = "give a view where they are texts or whole numbers"
         raise SchemaError(f"unit (--unit) is {unit!r}: its type in the engine is {ids.dtype}; {way_out}")
-    looked_at = [ids, *(frame.columns[name] for name in columns if name != unit)]
-    hashed = with_hashes(frame, looked_at, secrets.randbits(31) if key is None else key)
+    looked_at = [ids.alias, *(frame.columns[name].alias for name in columns if name != unit)]
+    hashed = with_hashes(frame.engine, frame.rows, looked_at, secrets.randbits(31) if key is None else key)
     of_person = hashed.filter(~_has_no_id(ids, missing_values))
     turns = of_person.with_columns(nw.col(HASHED).rank("ordinal").over(ids.alias).alias(_TURN))
     return frame.with_rows(turns.filter(nw.col(_TURN) <= max_rows))

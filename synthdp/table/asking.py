@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 from warnings import catch_warnings
 
-from synthdp.errors import SourceError
+from synthdp.errors import SourceError, SynthdpError
 
 Answer = TypeVar("Answer")
 
@@ -33,7 +33,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     Raises
     ------
     SourceError
-        If it fails. It names the type of the engine's error, and holds neither its text nor itself.
+        If it fails. It names the type of the engine's error, and holds neither its text nor itself. Errors of our own,
+        such as of a column that an engine cannot read, are raised as they are.
 
     >>> asked("duckdb", "counting rows", lambda: 3)
     3
@@ -41,7 +42,7 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     try:
         with _silence(), catch_warnings(record=True):  # what it warns of may quote rows, too
             return question()
-    except (KeyboardInterrupt, SystemExit, MemoryError, SourceError):
+    except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
     except BaseException as error:  # a panic of polars is no Exception
         kind = type(error).__name__

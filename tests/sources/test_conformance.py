@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from helpers.engines import ENGINES, IN_PARTITIONS, ODD, SCHEMA
+from helpers.engines import ENGINES, IN_PARTITIONS, LEARNING, ODD, SCHEMA, in_other
 
+from synthdp.errors import SchemaError
 from synthdp.grid import Grid
 from synthdp.sources.engine_frame import WHITE_SPACE, EngineFrame
 from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.persons import bounded
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.frames.partitioned_frame import partitioned
@@ -81,7 +83,7 @@ def test_many_levels_and_unknown_values_are_found(engine):
     assert counts_by_clique(engine_table(engine, frame, schema), schema) == expected
 
 
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("engine", LEARNING)
 def test_more_levels_than_an_expression_could_hold(engine):
     levels = [f"rue n° {i}'s" for i in range(9000)]
     schema = OpenSchema.from_dict(
@@ -99,29 +101,35 @@ def test_more_levels_than_an_expression_could_hold(engine):
     )
 
 
-@pytest.mark.parametrize("by", ["column", "default"])
-def test_a_collation_of_duckdb_takes_no_two_levels_for_one(by):
+@pytest.mark.parametrize("by", ["column", "default", "ibis"])
+def test_a_collation_of_duckdb_takes_no_two_levels_or_persons_for_one(by):
     duckdb = pytest.importorskip("duckdb")
     words = ["a", "A", "\u00e9", "e", "E\u0301", "a ", None, "B"]
     schema = OpenSchema.from_dict({"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]})
     connection = duckdb.connect(config={"threads": 1})
-    connection.execute(f"CREATE TABLE people (word VARCHAR {'COLLATE NOCASE.NOACCENT' if by == 'column' else ''})")
+    connection.execute(f"CREATE TABLE people (word VARCHAR {'COLLATE NOCASE.NOACCENT' if by != 'default' else ''})")
     connection.executemany("INSERT INTO people VALUES (?)", [[word] for word in words])
     if by == "default":
         connection.execute("SET default_collation = 'NOCASE.NOACCENT'")
     assert connection.execute("SELECT count(*) FROM people WHERE word = 'A'").fetchall() >= [(2,)]
     in_memory = held_frame(opened(pl.DataFrame({"word": words})).frame, schema)
-    rows = EngineTable.of(EngineFrame.of(connection.table("people")), schema)
+    people = connection.table("people")
+    if by == "ibis":
+        people = pytest.importorskip("ibis").duckdb.from_connection(connection).table("people")
+    rows = EngineTable.of(EngineFrame.of(people), schema)
     assert counts_by_clique(rows, schema) == counts_by_clique(in_memory, schema)
+    persons = bounded(EngineFrame.of(people), "word", [], max_rows=1, missing_values=[])
+    assert persons.grouped([], "counting")["n_rows"].to_list() == [6]  # "a" and "a " are one, nobody has no id
     grid, kinds = Grid(column="word"), OpenSchema.from_kinds({"word": "categorical"})
-    learnt = EngineTable.of(EngineFrame.of(connection.table("people")), kinds).source.frequencies(grid)
+    learnt = EngineTable.of(EngineFrame.of(people), kinds).source.frequencies(grid)
     expected = held_frame(opened(pl.DataFrame({"word": words})).frame, kinds).source.frequencies(grid)
     assert [list(each) for each in learnt] == [list(each) for each in expected]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_values_to_learn_from_are_those_of_memory(engine):
-    kinds = {"word": "categorical", "number": "number", "whole": "integer", "day": "date", "flag": "boolean"}
+    texts = {"word": "categorical"} if engine in LEARNING else {}
+    kinds = texts | {"number": "number", "whole": "integer", "day": "date", "flag": "boolean"}
     schema = OpenSchema.from_kinds(kinds)
     frame = pl.concat([ODD.select(list(kinds)), ODD.select(list(kinds))[:3]])
     held, remote = held_frame(opened(frame).frame, schema).source, engine_table(engine, frame, schema).source
@@ -131,6 +139,26 @@ def test_values_to_learn_from_are_those_of_memory(engine):
         assert remote.histogram(grid, given).tolist() == held.histogram(grid, given).tolist()
         for ours, theirs in zip(remote.frequencies(grid), held.frequencies(grid), strict=True):
             assert list(ours) == list(theirs)
+
+
+@pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
+def test_levels_of_texts_are_not_learnt_where_a_collation_may_take_two_for_one():
+    people = EngineFrame.of(in_other(ODD[["word", "flag"]]))
+    with pytest.raises(SchemaError, match="'word': an engine that may compare texts by a collation"):
+        EngineTable.of(people, OpenSchema.from_kinds({"word": "categorical", "flag": "boolean"}))
+
+
+@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
+def test_tables_in_memory_that_ibis_joins_with_others_in_duckdb():
+    import ibis
+
+    people = ENGINES["ibis"](pl.DataFrame({"key": [1, 2, 2]}))
+    names = ibis.memtable({"key": [1, 2], "who": ["a", "b"]})
+    schema = OpenSchema.from_dict({"fields": [{"name": "who", "type": "string", "constraints": {"enum": ["a", "b"]}}]})
+    for table, expected in ((people.join(names, "key").select("who"), [1, 2, 0]), (names.select("who"), [1, 1, 0])):
+        rows = EngineTable.of(EngineFrame.of(table), schema)
+        assert rows._frame.engine == "duckdb"
+        assert counts_by_clique(rows, schema)["who",] == expected
 
 
 def test_white_space_is_all_that_python_strips():

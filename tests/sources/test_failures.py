@@ -7,7 +7,7 @@ import traceback
 import numpy as np
 import polars as pl
 import pytest
-from helpers.engines import ENGINES, in_duckdb
+from helpers.engines import ENGINES, LEARNING, in_duckdb
 
 from synthdp import synthesize
 from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
@@ -85,6 +85,17 @@ def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
         EngineFrame.of(pl.LazyFrame({"x": [1]}))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_was_learnt_and_is_more_than_an_engine_compares_with_is_told_as_that(engine):
+    open_one, closed = (
+        OpenSchema.from_dict({"fields": [{"name": "x", "type": "number", "constraints": bounds, "synthdp": own}]})
+        for bounds, own in (({}, {"bins": 9, "derive": ["bounds"]}), ({"minimum": 0, "maximum": 1}, {"bins": 5000}))
+    )
+    table = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": [0.5]}))), open_one)
+    with pytest.raises(SchemaError, match="levels or edges are more than the 4096"):
+        table.counted(closed.closed({}))
+
+
 def test_panics_are_caught_and_interrupts_are_not():
     class PanicException(BaseException):
         pass
@@ -106,7 +117,7 @@ def test_panics_are_caught_and_interrupts_are_not():
 TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
 
 
-def counting(frame, engine="ibis"):
+def counting(frame, engine="other"):
     """A source on a table in DuckDB, by itself or behind Ibis, and the connection by which it may be changed."""
     if engine == "duckdb":
         connection = duckdb.connect(config={"threads": 1})
@@ -117,7 +128,7 @@ def counting(frame, engine="ibis"):
     return EngineTable.of(EngineFrame.of(table), TWO).counted(TWO.closed({})), connection
 
 
-@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
+@pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
 def test_a_table_that_grows_between_scans_is_found():
     source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [1, 2]}))
     assert next(iter(source.counts_of([("x",)]))).sum() == 2
@@ -126,7 +137,7 @@ def test_a_table_that_grows_between_scans_is_found():
         list(source.counts_of([("y",)]))
 
 
-@pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
+@pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
 def test_what_was_counted_is_not_asked_for_again():
     source, connection = counting(pl.DataFrame({"x": [1, 2], "y": [3, 3]}))
     (both,) = source.counts_of([("x", "y")])
@@ -184,7 +195,7 @@ def test_a_library_that_is_not_there_is_named(monkeypatch):
         pass
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", LEARNING)
 def test_a_release_of_an_engine_table(engine):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"x": rng.integers(0, 9, 3000), "word": rng.choice(["a", "b", "c"], 3000)})

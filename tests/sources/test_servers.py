@@ -15,10 +15,12 @@ from helpers.cli_runs import invoke
 from helpers.engines import ODD, SCHEMA
 from helpers.stopped_runs import answers
 
+from synthdp.grid import Grid
 from synthdp.release.keeping.journal import Journal
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.persons import bounded
 from synthdp.table.frames.containers import opened
 from synthdp.table.records.loading import held_frame
 from synthdp.table.schema.open_schema import OpenSchema
@@ -50,11 +52,25 @@ def other_user():
 
 @dataclass(frozen=True)
 class Server:
-    """Where it is, and the commands by which it is started again and stopped at once."""
+    """Where it is, the commands by which it is started again and stopped at once, and where those of its kind lie."""
 
     address: str
     start: list[str]
     stop: list[str]
+    folder: Path
+    programs: Path
+
+    @classmethod
+    def at(cls, folder, programs, user):
+        control = [*user, str(programs / "pg_ctl"), "-D", str(folder / "data"), "-w"]
+        options = f"-c listen_addresses= -k {folder} -c fsync=off"
+        start = [*control, "-o", options, "-l", str(folder / "log"), "start"]
+        address = f"postgres:///postgres?host={folder}&user=postgres"
+        return cls(address, start, [*control, "-m", "immediate", "stop"], folder, programs)
+
+
+def new_folder(user):
+    return Path(subprocess.check_output([*user, "mktemp", "-d", "/tmp/pg.XXXXXX"], text=True).strip())
 
 
 @pytest.fixture(scope="module")
@@ -65,28 +81,24 @@ def postgres():
     if initdb is None or user is None:
         pytest.skip("no Postgres, or no user that it lets start it")
     psycopg = pytest.importorskip("psycopg")
-    folder = Path(subprocess.check_output([*user, "mktemp", "-d", "/tmp/pg.XXXXXX"], text=True).strip())
-    control = [*user, str(Path(initdb).with_name("pg_ctl")), "-D", str(folder / "data"), "-w"]
+    folder = new_folder(user)
+    server = Server.at(folder, Path(initdb).parent, user)
     subprocess.run(
         [*user, initdb, "-D", str(folder / "data"), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-sync"],
         check=True,
         capture_output=True,
     )
-    options = f"-c listen_addresses= -k {folder} -c fsync=off"
-    start = [*control, "-o", options, "-l", str(folder / "log"), "start"]
-    subprocess.run(start, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(server.start, check=True, stdout=subprocess.DEVNULL)
     try:
-        address = f"postgres:///postgres?host={folder}&user=postgres"
-        with psycopg.connect(address, autocommit=True) as connection:
+        with psycopg.connect(server.address, autocommit=True) as connection:
             columns = ", ".join(f"{name} {TYPES[name]}" for name in ODD.columns)
             connection.execute(f"CREATE TABLE people ({columns})")
             marks = ", ".join(["%s"] * len(ODD.columns))
             for row in ODD.iter_rows():
                 connection.execute(f"INSERT INTO people VALUES ({marks})", row)
-        stop = [*control, "-m", "immediate", "stop"]
-        yield Server(address, start, stop)
+        yield server
     finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=False, capture_output=True)
+        subprocess.run(server.stop, check=False, capture_output=True)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -107,6 +119,158 @@ def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
         assert int(total) == 7  # a, b, e with an accent in two spellings, A, c, "z z"
 
 
+def session(frame):
+    """The connection by which a table is asked."""
+    return frame.given.to_native().get_backend().con
+
+
+def n_kept(connection):
+    """How many temporary tables of codes there are."""
+    found = connection.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'synthdp%'").fetchall()
+    return found[0][0]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return counts(held_frame(opened(ODD).frame, PUBLIC))
+
+
+@pytest.fixture
+def people(postgres):
+    """A table like the one of the server, to be changed."""
+    import psycopg
+
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        connection.execute("CREATE TABLE changed AS SELECT * FROM people LIMIT 10")
+        yield "changed"
+        connection.execute("DROP TABLE changed")
+
+
+def test_codes_are_kept_in_a_temporary_table_by_a_session_that_may_only_read(postgres, people, expected):
+    import psycopg
+
+    with open_source(postgres.address, people) as frame:
+        connection = session(frame)
+        for n_before in range(2):  # a session may be asked again
+            with pytest.raises(psycopg.errors.ReadOnlySqlTransaction), connection.transaction():
+                connection.execute("DELETE FROM changed")
+            assert counts(EngineTable.of(frame, PUBLIC)) == expected
+            assert n_kept(connection) == n_before + 1
+    with psycopg.connect(postgres.address) as connection:
+        assert n_kept(connection) == 0
+
+
+def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, expected, caplog):
+    import psycopg
+
+    with psycopg.connect(postgres.address, autocommit=True) as owner:
+        owner.execute("CREATE ROLE reader LOGIN")
+        owner.execute("REVOKE TEMP ON DATABASE postgres FROM PUBLIC")
+        owner.execute(f"GRANT SELECT ON {people} TO reader")
+        try:
+            with open_source(postgres.address.replace("user=postgres", "user=reader"), people) as frame:
+                table = EngineTable.of(frame, PUBLIC)
+                caplog.set_level("INFO", "synthdp")
+                assert counts(table) == expected
+                assert "codes are worked out in every query" in caplog.text
+                owner.execute("DELETE FROM changed")
+                assert counts(table, most=1) == counts(held_frame(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
+                assert n_kept(session(frame)) == 0
+        finally:
+            owner.execute("GRANT TEMP ON DATABASE postgres TO PUBLIC")
+            owner.execute("DROP OWNED BY reader; DROP ROLE reader")
+
+
+def test_a_standby_counts_what_it_may_not_keep(postgres):
+    import psycopg
+
+    user = other_user()
+    folder = new_folder(user)
+    standby = Server.at(folder, postgres.programs, user)
+    copy = [str(postgres.programs / "pg_basebackup"), "-h", str(postgres.folder), "-U", "postgres"]
+    subprocess.run([*user, *copy, "-D", str(folder / "data"), "-R", "-c", "fast", "--no-sync"], check=True)
+    try:
+        subprocess.run(standby.start, check=True, stdout=subprocess.DEVNULL)
+        with psycopg.connect(postgres.address) as connection:
+            n_rows = connection.execute("SELECT count(*) FROM people").fetchall()[0][0]
+        with open_source(standby.address, "people") as frame:
+            (total,) = EngineTable.of(frame, PUBLIC).counted(PUBLIC.closed({})).counts_of([()])
+            assert int(total) == n_rows
+            assert n_kept(session(frame)) == 0
+    finally:
+        subprocess.run(standby.stop, check=False, capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_a_table_of_ibis_leaves_the_session_as_it_was(autocommit, postgres, people):
+    import ibis
+    import psycopg
+
+    with psycopg.connect(postgres.address, autocommit=autocommit) as connection:
+        table = ibis.postgres.from_connection(connection).table(people)
+        if not autocommit:
+            connection.execute("DELETE FROM changed WHERE word = 'A'")
+        source = EngineTable.of(EngineFrame.of(table), PUBLIC).counted(PUBLIC.closed({}))
+        assert n_kept(connection) == 1
+        assert [int(total) for total in source.counts_of([()])] == [10 if autocommit else 9]
+        del source
+        assert n_kept(connection) == 0
+        connection.rollback()
+        assert connection.execute("SELECT count(*) FROM changed").fetchall() == [(10,)]
+
+
+def test_a_collation_of_postgres_takes_no_two_levels_or_persons_for_one(postgres):
+    import psycopg
+
+    words = ["a", "A", "\u00e9", "e", "E\u0301", "a ", None, "B", "zz", "ZZ "]
+    schema = OpenSchema.from_dict({"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]})
+    kinds, grid = OpenSchema.from_kinds({"word": "categorical"}), Grid(column="word")
+    held = opened(pl.DataFrame({"word": words})).frame
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        options = "provider = icu, locale = 'und-u-ks-level1', deterministic = false"
+        connection.execute(f"CREATE COLLATION IF NOT EXISTS careless ({options})")
+        connection.execute('CREATE TEMP TABLE "Words" (word text COLLATE careless)')
+        connection.cursor().executemany('INSERT INTO "Words" VALUES (%s)', [[word] for word in words])
+        (careless,) = connection.execute("SELECT count(*) FROM \"Words\" WHERE word = 'A'").fetchall()
+        assert careless == (2,)  # with a space it is another one
+        import ibis
+
+        table = ibis.postgres.from_connection(connection).table("Words")
+        for kept in (True, False):
+            with connection.transaction():
+                connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
+                rows = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
+                (counts,) = rows.counts_of([("word",)])
+            assert counts.tolist() == [2, 1, 1, 1, 5]
+        persons = bounded(EngineFrame.of(table), "word", [], max_rows=1, missing_values=[])
+        assert persons.grouped([], "counting")["n_rows"].to_list() == [8]
+        learnt = EngineTable.of(EngineFrame.of(table), kinds).source.frequencies(grid)
+        assert [list(each) for each in learnt] == [
+            list(each) for each in held_frame(held, kinds).source.frequencies(grid)
+        ]
+
+
+def test_more_levels_than_an_expression_could_hold(postgres):
+    import ibis
+    import psycopg
+
+    levels = [*(f"rue n° {i}'s" for i in range(9000)), 'c:\\d "e" 𝄞', "a\\u0061"]
+    numbers = {"enum": [str(i) for i in range(7000)]}
+    fields = [{"name": "street", "type": "string", "constraints": {"enum": levels}}]
+    schema = OpenSchema.from_dict({"fields": [*fields, {"name": "number", "type": "string", "constraints": numbers}]})
+    streets = ["rue n° 8999's ", "rue n° 1", None, 'c:\\d "e" 𝄞 ', "a\\u0061", "aa"]
+    frame = pl.DataFrame({"street": streets, "number": [6999, None, 7000, -1, 0, 0]})
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        connection.execute("CREATE TEMP TABLE houses (street varchar, number smallint)")
+        connection.cursor().executemany("INSERT INTO houses VALUES (%s, %s)", frame.rows())
+        table = EngineTable.of(EngineFrame.of(ibis.postgres.from_connection(connection).table("houses")), schema)
+        found = table.counted(schema.closed({})).counts_of([("street",), ("number",)])
+        expected = held_frame(opened(frame).frame, schema).counted(schema.closed({}))
+        for ours, theirs in zip(found, expected.counts_of([("street",), ("number",)]), strict=True):
+            assert (ours == theirs).all()
+
+
 @pytest.mark.parametrize("n_answers", [1, 4])
 def test_a_server_that_is_stopped_in_the_middle_of_a_run(n_answers, postgres, tmp_path, monkeypatch):
     keep, kept = Journal.keep, []
@@ -125,7 +289,7 @@ def test_a_server_that_is_stopped_in_the_middle_of_a_run(n_answers, postgres, tm
         patch.setattr(Journal, "keep", stopping)
         failed = invoke("run", *options)
     assert failed.code == 1
-    assert "ibis: " in failed.err
+    assert "postgres: " in failed.err
     assert "OperationalError" in failed.err or "InterfaceError" in failed.err or "AdminShutdown" in failed.err
     paid_for = answers(tmp_path / "j")
     assert len(paid_for) >= n_answers  # what was read at once is answered without the server
@@ -162,5 +326,17 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         persons = EngineTable.of(EngineFrame.of(rows), PUBLIC, unit="word", max_rows=1)
         (total,) = persons.counted(PUBLIC.without("word").closed({})).counts_of([()])
         assert int(total) == 7
+        words = ["a", "A", "é", "e", "a ", None, "B"]
+        schema = {"fields": [{"name": "word", "type": "string", "constraints": {"enum": words[:4]}}]}
+        careless = session.createDataFrame([[word] for word in words], "word string")
+        careless = careless.selectExpr("word COLLATE UNICODE_CI_AI AS word")
+        assert careless.filter("word = 'A'").count() == 2
+        one = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_dict(schema))
+        (found,) = one.counted(OpenSchema.from_dict(schema).closed({})).counts_of([("word",)])
+        assert found.tolist() == [2, 1, 1, 1, 2]
+        persons = bounded(EngineFrame.of(careless), "word", [], max_rows=1, missing_values=[])
+        assert persons.grouped([], "counting")["n_rows"].to_list() == [5]
+        learnt = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_kinds({"word": "categorical"})).source
+        assert [list(each) for each in learnt.frequencies(Grid(column="word"))] == [list("ABaeé"), [1, 1, 2, 1, 1]]
     finally:
         session.stop()

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from helpers.cli_runs import CANARY, invoke
-from helpers.engines import ENGINES
+from helpers.engines import ENGINES, LEARNING
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, answers, frame
 
 from synthdp import synthesize
@@ -21,7 +21,7 @@ from synthdp.table.schema.schema import Schema
 
 TABLE = pl.from_pandas(frame()).with_columns(pl.col("d").str.to_date())
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
-ENGINES = {name: make for name, make in ENGINES.items() if name != "polars"}
+ENGINES = {name: ENGINES[name] for name in LEARNING if name != "polars"}
 
 
 def goes_on(attempt, path, most=40):

@@ -10,6 +10,7 @@ from synthdp.cli.outputs import (
 )
 from synthdp.cli.packages import draft_package
 from synthdp.table.files.dialect import Dialect
+from synthdp.table.files.file_set import is_partitioned
 from synthdp.table.files.json_files import write_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.files.writing import check_writable
@@ -18,7 +19,7 @@ from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
 
 def draft_command(options: argparse.Namespace) -> None:
     """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
-    if Path(options.input).is_dir():
+    if Path(options.input).is_dir() and not is_partitioned(options.input):
         draft_package(options)
         return
     check_distinct([options.output], inputs=(options.input,))

@@ -98,12 +98,108 @@ def test_folders_in_folders_and_links_to_the_same_file_are_refused(tmp_path):
     with pytest.raises(DataFileError, match="count twice"):
         parts_of(people)
     (people / "b.csv").unlink()
-    written(people / "year=2020", a__csv="age\n1\n")
-    with pytest.raises(DataFileError, match="folders in it, whose names are not read"):
+    written(people / "2020", a__csv="age\n1\n")
+    with pytest.raises(DataFileError, match=r"not called like year=2020.* to read no names of folders"):
         parts_of(people)
     for missing in (tmp_path / "none*.csv", tmp_path / "none" / "*"):
         with pytest.raises(DataFileError, match="no file has such a name"):
             parts_of(missing)
+
+
+NOTHING = "__HIVE_DEFAULT_PARTITION__"
+FLAT = "city,age\nRome,1\nRome,2\n,3\nBad/Ort =1,50\nUlm,7\nUlm,\nulm,8\n"
+"""The rows of `partitioned`, as one file."""
+
+
+def partitioned(folder, ending=".csv"):
+    """A table whose cities are in the names of folders."""
+    ages = {"Rome": [1, 2], NOTHING: [3], "Bad%2FOrt%20=1": [50], "Ulm": [7, None], "%75lm": [8]}
+    for city, column in ages.items():
+        part = folder / f"city={city}" / f"part-0{ending}"
+        part.parent.mkdir(parents=True)
+        frame = pd.DataFrame({"age": pd.Series(column, dtype="Int64")})
+        frame.to_csv(part, index=False) if ending == ".csv" else frame.to_parquet(part)
+    (folder / "_SUCCESS").touch()
+    (folder / ".hidden").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_value_in_the_name_of_a_folder_is_that_of_each_row_below_it(ending, tmp_path):
+    people = partitioned(tmp_path / "people", ending)
+    (tmp_path / "flat.csv").write_text(FLAT)
+    assert sorted(rows_of(people)) == sorted(rows_of(tmp_path / "flat.csv"))
+    with open_table(people) as table:
+        assert table.names == ("age", "city")
+        whole = table.whole()
+        assert list(whole["city"]) == ["ulm", "Bad/Ort =1", "Rome", "Rome", "Ulm", "Ulm", None]
+    with open_table(people) as table:
+        for chunk in table.coded_chunks():
+            assert chunk["city"].cat.codes.dtype == "int8"  # so that a file takes no more memory than without
+
+
+def test_several_columns_in_the_names_of_folders_are_read_as_the_schema_says(tmp_path):
+    fields = [
+        {"name": "day", "type": "date", "constraints": {"minimum": "2020-01-01", "maximum": "2020-01-09"}},
+        {"name": "pay", "type": "number", "decimalChar": ",", "constraints": {"minimum": 0, "maximum": 9}},
+        {"name": "city", "type": "string", "constraints": {"enum": ["Rome", "Ulm"]}},
+    ]
+    schema = Schema.from_dict({"fields": fields})
+    rows = [("2020-01-03", "1,5", "Rome"), ("2020-01-09", "x", "Ulm"), ("", "2,5", ""), ("2020-01-03", "9", "Ulm")]
+    lines = ["day;pay;city", *(";".join(row) for row in rows)]
+    (tmp_path / "flat.csv").write_text("\n".join(lines))
+    for number, (day, pay, city) in enumerate(rows):
+        folder = tmp_path / "people" / f"day={day}" / f"pay={pay}"
+        folder.mkdir(parents=True)
+        pd.DataFrame({"city": [city]}).to_parquet(folder / f"{number}.parquet")
+    flat = read_coded(tmp_path / "flat.csv", Schema.from_dict({"fields": fields, "dialect": {"delimiter": ";"}}))
+    found = read_coded(tmp_path / "people", schema)
+    assert sorted(zip(*found.columns, strict=True)) == sorted(zip(*flat.columns, strict=True))
+
+
+BROKEN_FOLDERS = {
+    "other keys": ({"city=SeCrEt/a.csv": "age\n1\n", "town=Ulm/a.csv": "age\n1\n"}, "other columns than"),
+    "none": ({"city=SeCrEt/a.csv": "age\n1\n", "a.csv": "age,city\n1,Ulm\n"}, "a.csv.*has other columns than"),
+    "twice in files": ({"city=SeCrEt/a.csv": "city,age\nUlm,1\n"}, "is also what folders are called after"),
+    "twice in folders": ({"city=SeCrEt/city=Ulm/a.csv": "age\n1\n"}, "not called like year=2020"),
+    "twice by two names": ({"city=SeCrEt/c%69ty=Ulm/a.csv": "age\n1\n"}, "name a column twice"),
+    "no text": ({"city=SeCrEt%FF/a.csv": "age\n1\n"}, "no texts in UTF-8"),
+    "NUL": ({"city=SeCrEt%00/a.csv": "age\n1\n"}, "no texts in UTF-8"),
+    "folders of another kind": ({"city=SeCrEt/b/a.csv": "age\n1\n"}, "not called like year=2020"),
+    "damaged": ({"city=SeC'rEt/a.csv": "age\n1,2\n"}, r"city=\*/a.csv': not every record"),
+    "empty": ({"city=SeCrEt\n/a.csv": ""}, r"city=\*/a.csv': it is empty"),
+    "no table": ({"city=SeCrEt/a.md": ""}, r"city=\*/a.md': its ending is not known"),
+    "no Parquet": ({"city=SeCrEt/a.parquet": "x"}, r"city=\*/a.parquet': it is not a Parquet file"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_FOLDERS)
+def test_folders_that_are_no_partitions_are_refused_in_one_line_without_values(case, tmp_path):
+    contents, expected = BROKEN_FOLDERS[case]
+    for name, content in contents.items():
+        (tmp_path / "people" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "people" / name).write_text(content)
+    with pytest.raises(DataFileError, match=expected) as caught:
+        read_coded(tmp_path / "people", SCHEMA)
+    assert "SeC" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_partitions_that_lead_back_to_their_folder_are_refused(tmp_path):
+    people = partitioned(tmp_path / "people")
+    for name in ("x=1", "x=2", "y=1"):
+        (people / "city=Ulm" / name).symlink_to(people, target_is_directory=True)
+    with pytest.raises(DataFileError, match="folders in it"):
+        parts_of(people)
+
+
+def test_a_draft_of_a_folder_with_partitions_is_that_of_one_table(tmp_path):
+    for ending, kind in ((".csv", None), (".parquet", "string")):
+        people = partitioned(tmp_path / ending[1:], ending)
+        drafted = invoke("schema", "draft", people, "-o", tmp_path / f"{ending[1:]}.json")
+        assert drafted.code == 0, drafted.err
+        fields = json.loads((tmp_path / f"{ending[1:]}.json").read_text())["fields"]
+        assert [(field["name"], field["type"]) for field in fields][1] == ("city", kind)
 
 
 def test_a_file_that_is_changed_after_it_was_opened_is_found(tmp_path):
@@ -140,9 +236,11 @@ def test_the_codes_of_a_row_do_not_depend_on_its_file(tmp_path_factory, rows, cu
 def test_outputs_that_would_be_read_the_next_time(tmp_path):
     people = written(tmp_path / "people", a__csv="city,age\n")
     assert is_part(people, str(people / "out.csv"))
+    assert is_part(people, str(people / "year=2020" / "out.csv"))
     assert is_part(people / "*.csv", str(tmp_path / "x" / ".." / "people" / "out.csv"))
     assert not is_part(people / "a*.csv", str(people / "out.csv"))
     assert not is_part(people, str(tmp_path / "out.csv"))
+    assert not is_part(people, str(people / "_out" / "out.csv"))
     assert not is_part(people / "a.csv", str(people / "out.csv"))
 
 
