@@ -27,8 +27,8 @@ _SLOW = 0.3
 """Where a round leaves more than this share of the bound, the next ones have to be closer and less loose."""
 _TIGHTER, _MIN_TOLERANCE, _CLOSER = 0.5, 1e-13, 0.1
 """By what factors, and the end of what floats can tell. A round costs the more the closer it is: with 0.01 and 1/3
-iterations were twice as many on small random circles, and ten times on 100 columns. Exact measurements that contradict each other, as where noise
-made counts of 0 negative, are told apart by their own noise only."""
+iterations were twice as many on small random circles, and ten times on 100 columns. Exact measurements that contradict
+each other, as where noise made counts of 0 negative, are told apart by their own noise only."""
 _PROVEN = 10.0
 """The loss is at most this many tolerances above the least, by what the multipliers say."""
 
