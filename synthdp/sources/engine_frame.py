@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from itertools import count
-from typing import Any, Literal, NoReturn, Self, TypeAlias, final
+from typing import Any, Literal, Self, TypeAlias, final
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, PrivacyError, SourceError
+from synthdp.errors import ParameterError, SourceError
 from synthdp.table.asking import asked
 from synthdp.table.frames.containers import opened
+from synthdp.table.uncopied import Uncopied
 
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
@@ -32,6 +34,9 @@ GIVEN = "_given"
 _ENGINES = ("POLARS", "DUCKDB", "IBIS", "PYSPARK", "PYSPARK_CONNECT")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
 
+
+_OF_NANOSECONDS = (datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC), datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC))
+"""The first microsecond, and the last second, of moments that are counted in nanoseconds."""
 
 _WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
 
@@ -82,6 +87,23 @@ class EngineColumn:
             return self.values.is_null()
         return self.values.is_null() | self.values.cast(nw.Float64).is_nan()  # decimals of Postgres can be NaN, too
 
+    @property
+    def whole_numbers(self) -> range:
+        """All values of its type, if that is one of whole numbers: engines compare it with no others."""
+        bits = int("".join(filter(str.isdigit, str(self.dtype))))
+        return range(-(2 ** (bits - 1)), 2 ** (bits - 1)) if self.dtype.is_signed_integer() else range(2**bits)
+
+    def moment(self, seconds: int) -> date | None:
+        """The first value of its type at or after some seconds since 1970, as far as Python has it; else None."""
+        try:
+            if self.family == "date":
+                return date(1970, 1, 1) + timedelta(days=-(-seconds // 86_400))
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        except OverflowError:
+            return None
+        first, last = _OF_NANOSECONDS if self.dtype.time_unit == "ns" else (moment, moment)
+        return None if moment > last else max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
+
     def prepared(self, given: nw.Expr) -> nw.Expr:
         """What `values` are of the values that were given."""
         is_polars = self.engine is nw.Implementation.POLARS
@@ -96,7 +118,7 @@ class EngineColumn:
 
 @final
 @dataclass(frozen=True, repr=False)
-class EngineFrame:
+class EngineFrame(Uncopied):
     """A table that stays where it is: a query, its columns, and the name of its engine.
 
     Parameters
@@ -131,6 +153,7 @@ class EngineFrame:
         if engine.name not in _ENGINES:
             raise ParameterError(f"data is a lazy table of {name}; {_WAY_OUT}")
         types = asked(name, "reading the types of columns", lambda: dict(lazy.collect_schema()))
+        types |= {name: nw.Categorical() for name in types if types[name] == nw.Enum}  # whose levels may be the rows'
         columns = [EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)]
         rows = lazy
         if engine.name.startswith("PYSPARK"):  # to which a dot in a name is more than a letter
@@ -213,9 +236,6 @@ class EngineFrame:
 
     def __repr__(self) -> str:
         return f"<EngineFrame of {len(self.columns)} columns>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
 
 
 def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any, NoReturn, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError, PrivacyError, SourceError
+from synthdp.errors import ParameterError, SourceError
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.table.counting.covering import Axes, batches, cover, marginals
+from synthdp.table.uncopied import Uncopied
 
 TABLE_CELLS = 2**18
 """Most cells of a table that covers several marginals: fewer scans, for answers of more lines."""
@@ -24,7 +25,7 @@ KEPT_CELLS = 2**24
 
 
 @final
-class EngineSource:
+class EngineSource(Uncopied):
     """Exact counts of a table in an engine. Only the privacy kernel may ask it.
 
     It shows nothing of the table but its domain, and is not pickled or copied. Which tables are
@@ -132,11 +133,6 @@ class EngineSource:
 
     def __repr__(self) -> str:
         return "<EngineSource>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError(
-            "source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead"
-        )
 
 
 def _summed(

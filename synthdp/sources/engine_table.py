@@ -1,8 +1,8 @@
 """The sensitive table in an engine: held there until its domain is known, then counted there."""
 
-from typing import Any, NoReturn, Self, final
+from typing import Self, final
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import ParameterError
 from synthdp.sources.codes import lookup_of
 from synthdp.sources.coding import coded_source
 from synthdp.sources.engine_frame import EngineFrame
@@ -14,10 +14,11 @@ from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
+from synthdp.table.uncopied import Uncopied
 
 
 @final
-class EngineTable:
+class EngineTable(Uncopied):
     """Rows that stay in an engine, as a release takes them; what `HeldTable` is of rows in memory.
 
     It shows nothing of the rows: no length, no iteration, no text; it is not pickled or copied.
@@ -85,6 +86,3 @@ class EngineTable:
 
     def __repr__(self) -> str:
         return f"<EngineTable of {len(self._schema.names)} columns>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")

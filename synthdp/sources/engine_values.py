@@ -1,12 +1,12 @@
 """Values of single columns of a table in an engine, for the kernel to learn a domain from."""
 
 from collections.abc import Mapping
-from typing import Any, NoReturn, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import ParameterError
 from synthdp.grid import Grid
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.row_hashes import HASHED, with_hashes
@@ -14,13 +14,14 @@ from synthdp.table.frames.containers import opened
 from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.held_columns import Frequencies, HeldColumn, held_column
 from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.uncopied import Uncopied
 
 _KEY = 0
 """Of hashes that keep texts apart which an engine takes for equal; nothing is drawn by them."""
 
 
 @final
-class EngineValues:
+class EngineValues(Uncopied):
     """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
 
     The distinct values of a column and how often each occurs come here once, by one group-by, when the column is
@@ -69,8 +70,3 @@ class EngineValues:
 
     def __repr__(self) -> str:
         return "<EngineValues>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError(
-            "source: it counts the sensitive table and is not copied or pickled; keep a Synthesis instead"
-        )

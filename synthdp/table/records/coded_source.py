@@ -1,25 +1,26 @@
 """Sources: where exact counts come from. Only the privacy kernel may ask them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import ParameterError
 from synthdp.table.counting.covering import TABLE_CELLS, Axes, batches, marginals
 from synthdp.table.counting.dominant import counts_of_all
 from synthdp.table.counting.joint import JointCounter
 from synthdp.table.records.codec import CodedTable
+from synthdp.table.uncopied import Uncopied
 
 KEPT_CELLS = 2**24
 """Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
 
 
 @final
-class CodedSource:
+class CodedSource(Uncopied):
     """Exact counts of the sensitive table, held in memory as level codes.
 
     It shows nothing of the table but its domain: no length, no rows, no text; it is not
@@ -95,11 +96,6 @@ class CodedSource:
 
     def __repr__(self) -> str:
         return "<CodedSource>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError(
-            "source: it holds the sensitive table and is not copied or pickled; keep a Synthesis instead"
-        )
 
 
 @final

@@ -1,14 +1,14 @@
 """Held tables: rows read once and kept until every column's domain is known, then encoded."""
 
 from collections.abc import Mapping
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import ParameterError
 from synthdp.grid import Grid
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
@@ -20,10 +20,11 @@ from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
+from synthdp.table.uncopied import Uncopied
 
 
 @final
-class HeldSource:
+class HeldSource(Uncopied):
     """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
 
     A record has one value in a column, or none: it is in one cell of a histogram, and counted
@@ -85,12 +86,9 @@ class HeldSource:
     def __repr__(self) -> str:
         return "<HeldSource>"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise _not_copied("source")
-
 
 @final
-class HeldTable:
+class HeldTable(Uncopied):
     """The sensitive table, read but not yet encoded where its schema is open.
 
     Closed columns are held as codes, open ones as numbers or as texts, each text once. It shows
@@ -157,9 +155,6 @@ class HeldTable:
     def __repr__(self) -> str:
         n_closed = 0 if self._closed is None else len(self._closed.table_columns)
         return f"<HeldTable of {n_closed + len(self._open)} columns>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise _not_copied("table")
 
 
 @final
@@ -231,7 +226,3 @@ def _closes(column: Column, opened: OpenColumn) -> bool:
     if isinstance(column, PartColumn):
         return column.date.name == opened.name
     return column.missing_values == opened.missing_values and column.field()["type"] == opened.type
-
-
-def _not_copied(what: str) -> PrivacyError:
-    return PrivacyError(f"{what}: it holds the sensitive table and is not copied or pickled; keep a Synthesis instead")
