@@ -146,8 +146,8 @@ def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
 def _from(moment: date, held: EngineColumn) -> nw.Expr:
     """Whether each value is a moment or later."""
     bound: Any = moment
-    if held.engine.name.startswith("PYSPARK") and held.family == "datetime" and not held.has_zone:
-        bound = nw.lit(str(moment)).cast(nw.Datetime("us"))  # else it were one in the session's zone
+    if held.engine.name.startswith("PYSPARK"):  # of Python it takes them by the session's zone and by old calendars
+        bound = nw.lit(str(moment)).cast(held.dtype)
     later: nw.Expr = held.values >= bound
     return later
 

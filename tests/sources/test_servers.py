@@ -162,5 +162,18 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         persons = EngineTable.of(EngineFrame.of(rows), PUBLIC, unit="word", max_rows=1)
         (total,) = persons.counted(PUBLIC.without("word").closed({})).counts_of([()])
         assert int(total) == 7
+        rows = session.sql(
+            " UNION ALL ".join(f"SELECT date'{d}' AS day, timestamp'{z} 00:00:00Z' AS zoned" for d, z in DAYS)
+        )
+        early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.closed({}))
+        assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [[0, 1, 1, 0], [0, 2, 0, 0]]
     finally:
         session.stop()
+
+
+DAYS = [("0500-12-13", "0500-12-13"), ("1582-10-15", "1582-10-04")]
+EDGES = {"edges": ["0001-01-01", "0500-12-13", "1582-10-10", "9999-12-31"]}
+EARLY = OpenSchema.from_dict(
+    {"fields": [{"name": name, "type": "datetime", "synthdp": EDGES} for name in ("day", "zoned")]}
+)
+"""Before the Gregorian calendar, with an edge among the days that it left out."""
