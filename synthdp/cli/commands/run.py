@@ -54,8 +54,7 @@ def run_command(options: argparse.Namespace) -> None:
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
     kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)
-    inputs = [*files, *files_of(options.source), options.schema or options.kinds]
-    inputs += [options.about] if options.about else []
+    inputs = [*files, *files_of(options.source), options.schema or options.kinds, *filter(None, [options.about])]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
