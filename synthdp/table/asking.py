@@ -34,6 +34,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     ------
     SourceError
         If it fails. It names the type of the engine's error, and holds neither its text nor itself.
+    KeyboardInterrupt
+        If Ctrl-C came meanwhile, whatever the engine made of it.
 
     >>> asked("duckdb", "counting rows", lambda: 3)
     3
@@ -44,9 +46,20 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     except (KeyboardInterrupt, SystemExit, MemoryError, SourceError):
         raise
     except BaseException as error:  # a panic of polars is no Exception
-        kind = type(error).__name__
+        kind, interrupt = type(error).__name__, _interrupt_behind(error)
     # outside of the block above, so that the engine's error is not kept as the context of ours
+    if interrupt is not None:
+        raise interrupt
     raise SourceError(f"{engine}: {what} failed ({kind}); its message is not shown, since it may quote rows; {way_out}")
+
+
+def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """What Ctrl-C raised, anew, if that is behind an engine's error: some raise another, or fail once more."""
+    if type(error) is RuntimeError and error.args == ("Query interrupted",):  # so DuckDB says it
+        return KeyboardInterrupt()
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return None if error is None else type(error)()
 
 
 @contextmanager

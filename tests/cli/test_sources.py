@@ -62,3 +62,11 @@ def test_no_output_replaces_the_database(option, people):
     run = invoke("run", *source, *BUDGET, "-o", "o.csv", "--force", *option)
     assert (run.code, "named twice" in run.err) == (exits.USAGE, True)
     assert (people / "people.db").read_bytes() == before
+
+
+@pytest.mark.usefixtures("people")
+def test_a_table_may_be_called_as_an_option_is_for_short():
+    with duckdb.connect("people.db") as connection:
+        connection.execute("CREATE VIEW v AS FROM people")
+    run = invoke("run", "--source", "duckdb:///people.db", "--table", "v", "-s", "schema.json", *BUDGET, "-o", "o.csv")
+    assert run.code == exits.DONE, run.err

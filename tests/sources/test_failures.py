@@ -1,8 +1,11 @@
 """What is refused is refused by types, and what fails tells nothing of the table."""
 
 import logging
+import os
 import pickle
+import signal
 import traceback
+from threading import Timer
 
 import numpy as np
 import polars as pl
@@ -115,6 +118,24 @@ def test_panics_are_caught_and_interrupts_are_not():
     assert SECRET not in str(caught.value)
     with pytest.raises(KeyboardInterrupt):
         asked("polars", "counting", interrupt)
+
+
+def test_an_interrupt_stays_one_whatever_an_engine_makes_of_it():
+    def closing():  # as psycopg closes its cursor
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError(SECRET)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        asked("ibis", "counting", closing)
+    assert caught.value.__context__ is None
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("SET enable_progress_bar = false")
+    long = connection.sql("SELECT max(md5(i::VARCHAR)) FROM range(100000000000) AS t(i)")
+    Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        asked("duckdb", "counting", long.fetchall)
 
 
 TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
