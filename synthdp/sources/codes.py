@@ -81,9 +81,8 @@ def _kind(column: Column) -> str:
 def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
     way_out = "give a view that casts it (such as by TRY_CAST), or read the table as a file"
     declared = (column.date if isinstance(column, PartColumn) else column).field()["type"]
-    raise SchemaError(
-        f"column {column.source!r}: the schema says {declared!r}, and the engine {held.dtype}, {problem}; {way_out}"
-    )
+    problem = f"the schema says {declared!r}, and the engine {held.dtype}, {problem}"
+    raise SchemaError(f"column {column.source!r}: {problem}; {way_out}")
 
 
 def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
@@ -166,9 +165,8 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
     }[column.part]()
     for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
         if (moment := held.moment(bound)) is not None:
-            code = (
-                nw.when(_from(moment, held) if after else ~_from(moment, held)).then(nw.lit(of_bound)).otherwise(code)
-            )
+            is_beyond = _from(moment, held) if after else ~_from(moment, held)
+            code = nw.when(is_beyond).then(nw.lit(of_bound)).otherwise(code)
     return _less_missing(code, column, column.date, held)
 
 

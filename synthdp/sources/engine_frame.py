@@ -229,9 +229,8 @@ class EngineFrame(Uncopied):
         """A column of an answer that must be whole numbers; raises `SourceError` if it is not."""
         numbers = asked(self.engine, "reading counts", found[name].to_numpy)
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
-            raise SourceError(
-                f"{self.engine}: its counts are not whole numbers of at least 0; the engine is not to be used"
-            )
+            problem = "its counts are not whole numbers of at least 0"
+            raise SourceError(f"{self.engine}: {problem}; the engine is not to be used")
         return np.asarray(numbers, dtype=np.int64)
 
     def __repr__(self) -> str:

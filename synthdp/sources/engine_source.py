@@ -116,18 +116,16 @@ class EngineSource(Uncopied):
         for shape, (cells, n_rows) in zip(shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True):
             counts = np.zeros(prod(shape.values()), dtype=np.int64)
             if cells.size and int(cells.max()) >= counts.size:
-                raise SourceError(
-                    f"{self._frame.engine}: it gave a code that no level has; do not count by this engine"
-                )
+                problem = "it gave a code that no level has; do not count by this engine"
+                raise SourceError(f"{self._frame.engine}: {problem}")
             np.add.at(counts, cells, n_rows)
             self._check_total(int(counts.sum()))
             yield counts.reshape(tuple(shape.values()))
 
     def _check_total(self, total: int) -> None:
         """Refuse a table that grows or shrinks between scans; of one that does not change nothing is ever refused."""
-        if self._total is None:
-            self._total = total
-        elif total != self._total:
+        self._total = total if self._total is None else self._total
+        if total != self._total:
             way_out = "give a snapshot or a copy that nobody writes to"
             raise SourceError(f"{self._frame.engine}: the table was changed while it was counted; {way_out}")
 

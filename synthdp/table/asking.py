@@ -55,10 +55,9 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
 
 def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
     """What Ctrl-C raised, anew, if that is behind an engine's error: some raise another, or fail once more."""
-    if type(error) is RuntimeError and error.args == ("Query interrupted",):  # so DuckDB says it
-        return KeyboardInterrupt()
     while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
+        is_of_duckdb = type(error) is RuntimeError and error.args == ("Query interrupted",)
+        error = KeyboardInterrupt() if is_of_duckdb else error.__cause__ or error.__context__
     return None if error is None else type(error)()
 
 
