@@ -50,7 +50,7 @@ RECORDS = "table/records and what reads and codes one column"
 SOURCES = "sources and how they are asked"
 COUNTING = "table/counting"
 LINKING = "table/linking and what a view weighs"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 660}
+LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 680}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 

@@ -11,7 +11,8 @@ clipped before, casts of numbers to wider ones, lookups in tables of public valu
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
+from itertools import chain
 from typing import Any, NoReturn, TypeAlias
 from unicodedata import normalize
 
@@ -41,8 +42,6 @@ MAX_LOOKED_UP = 2**17
 
 _NARROW = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 """Types of whole numbers that all fit into 64 bits with a sign."""
-
-_LARGEST = 2**63 - 1
 
 
 def code_of(column: Column, held: EngineColumn) -> nw.Expr:
@@ -82,10 +81,9 @@ def _kind(column: Column) -> str:
 
 def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
     way_out = "give a view that casts it (such as by TRY_CAST), or read the table as a file"
-    raise SchemaError(
-        f"column {column.source!r}: the schema says {column.field()['type']!r}, and the engine {held.dtype}, "
-        f"{problem}; {way_out}"
-    )
+    declared = (column.date if isinstance(column, PartColumn) else column).field()["type"]
+    problem = f"the schema says {declared!r}, and the engine {held.dtype}, {problem}"
+    raise SchemaError(f"column {column.source!r}: {problem}; {way_out}")
 
 
 def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
@@ -129,7 +127,7 @@ def _read(number: float, column: Column, held: EngineColumn) -> float:
 
 def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, DateColumn)
-    edges = [moment for edge in column.inner_edges.tolist() if (moment := _moment(int(edge), held)) is not None]
+    edges = [moment for edge in column.inner_edges.tolist() if (moment := held.moment(int(edge))) is not None]
     _check_cases(column, held, len(edges))
     code = counted([_from(edge, held) for edge in edges])
     return _less_missing(code, column, column, held)
@@ -138,28 +136,18 @@ def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
 def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: EngineColumn) -> nw.Expr:
     """A code of moments, but for those that are among the missing values."""
     for seconds in map(int, dates.missing_numbers.tolist()):
-        first, after = _moment(seconds, held), _moment(seconds + 1, held)
+        first, after = held.moment(seconds), held.moment(seconds + 1)
         if first is not None and first != after:
             same = _from(first, held) if after is None else _from(first, held) & ~_from(after, held)
             code = nw.when(same).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
 
 
-def _moment(seconds: int, held: EngineColumn) -> date | None:
-    """The first value of a column's type at or after some seconds since 1970; None if Python has none."""
-    try:
-        if held.family == "date":
-            return date(1970, 1, 1) + timedelta(days=-(-seconds // 86_400))
-        return datetime(1970, 1, 1, tzinfo=UTC if held.has_zone else None) + timedelta(seconds=seconds)
-    except OverflowError:
-        return None
-
-
 def _from(moment: date, held: EngineColumn) -> nw.Expr:
     """Whether each value is a moment or later."""
     bound: Any = moment
-    if held.engine == "pyspark" and held.family == "datetime" and not held.has_zone:
-        bound = nw.lit(str(moment)).cast(nw.Datetime("us"))  # else it were one in the session's zone
+    if held.engine == "pyspark":  # of Python it takes them by the session's zone and by old calendars
+        bound = nw.lit(str(moment)).cast(held.dtype)
     later: nw.Expr = held.values >= bound
     return later
 
@@ -177,10 +165,9 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
         "hour": lambda: nw.lit(0) if held.family == "date" else values.dt.hour(),
     }[column.part]()
     for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
-        if (moment := _moment(bound, held)) is not None:
-            code = (
-                nw.when(_from(moment, held) if after else ~_from(moment, held)).then(nw.lit(of_bound)).otherwise(code)
-            )
+        if (moment := held.moment(bound)) is not None:
+            is_beyond = _from(moment, held) if after else ~_from(moment, held)
+            code = nw.when(is_beyond).then(nw.lit(of_bound)).otherwise(code)
     return _less_missing(code, column, column.date, held)
 
 
@@ -194,7 +181,8 @@ def _of_text(column: Column, held: EngineColumn) -> Lookup:
         problem = "of which an engine does not know all words for true and false: declare trueValues and falseValues"
         raise SchemaError(f"column {column.name!r}: in the engine it is {held.dtype}, {problem}")
     words = [str(word) for word in _words(column)]
-    codes = _codes(column, [normalize(form, plain_text(word)) for word in words for form in ("NFC", "NFD")])
+    spellings = [(word, plain_text(word), normalize("NFD", word)) for word in map(str.strip, words)]
+    codes = _codes(column, list(chain(*spellings)))
     for word, code in _codes(column, words).items():
         if codes[plain_text(word)] != code:
             problem = f"{word!r} and another of its values differ in white space or in how accents are encoded only"
@@ -216,13 +204,15 @@ def _of_level(column: Column, held: EngineColumn) -> nw.Expr:
 
 def _of_whole_number(column: Column, held: EngineColumn) -> Lookup:
     """Whole numbers where the schema has words, "1" among them."""
-    numbers = [whole for word in _words(column) for whole in _whole_numbers(str(word)) if abs(whole) <= _LARGEST]
+    numbers = [whole for word in _words(column) for whole in _whole_numbers(str(word)) if whole in held.whole_numbers]
+    if any(number.bit_length() > 63 for number in numbers):
+        _refuse(column, held, "in which levels of more than 63 bits are not looked for")
     return _looked_up(column, held, _codes(column, numbers))
 
 
 def _whole_numbers(word: str) -> Iterable[int]:
     number = to_float(word)
-    if number.is_integer():
+    if number.is_integer() and abs(number) <= 2**53:  # larger ones are written as integers only
         yield int(number)
     try:
         yield int(word)

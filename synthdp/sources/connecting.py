@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from synthdp.errors import MissingExtraError, ParameterError, SourceError
 from synthdp.sources.engine_frame import EngineFrame
@@ -48,6 +48,18 @@ def open_source(address: str, table: str) -> Iterator[EngineFrame]:
         yield frame
 
 
+def files_of(address: str | None) -> tuple[str, ...]:
+    """The files that a database of an address lies in, as far as it is one in files: nothing may replace them."""
+    path = None if address is None or address.partition(":")[0] != "duckdb" else _path_in(address)
+    return () if path is None else (str(path), f"{path}.wal")
+
+
+def _path_in(address: str) -> Path | None:
+    """The file that the address of a DuckDB database names; None if it names none."""
+    host, _, path = address.partition("://")[2].partition("/")
+    return None if host or not path else Path(unquote(path))
+
+
 @contextmanager
 def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
     try:
@@ -55,9 +67,8 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
         import pyarrow  # noqa: F401 (its tables are what answers come in)
     except ImportError:
         raise _missing("duckdb") from None
-    parts = urlsplit(address)
-    path = Path(unquote(parts.path[1:]))
-    if parts.netloc or not parts.path[1:]:
+    path = _path_in(address)
+    if path is None:
         raise ParameterError(
             "source (--source): a DuckDB file has three slashes before its path, or four if that is absolute"
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import Any, Literal, Self, TypeAlias, final
 
@@ -34,6 +35,10 @@ GIVEN = "_given"
 
 _ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "ibis", "pyspark")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
+
+
+_OF_NANOSECONDS = (datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC), datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC))
+"""The first microsecond, and the last second, of moments that are counted in nanoseconds."""
 
 _WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
 
@@ -83,6 +88,23 @@ class EngineColumn:
         if self.family != "float":
             return self.values.is_null()
         return self.values.is_null() | self.values.cast(nw.Float64).is_nan()  # decimals of Postgres can be NaN, too
+
+    @property
+    def whole_numbers(self) -> range:
+        """All values of its type, if that is one of whole numbers: engines compare it with no others."""
+        bits = int("".join(filter(str.isdigit, str(self.dtype))))
+        return range(-(2 ** (bits - 1)), 2 ** (bits - 1)) if self.dtype.is_signed_integer() else range(2**bits)
+
+    def moment(self, seconds: int) -> date | None:
+        """The first value of its type at or after some seconds since 1970, as far as Python has it; else None."""
+        try:
+            if self.family == "date":
+                return date(1970, 1, 1) + timedelta(days=-(-seconds // 86_400))
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+        except OverflowError:
+            return None
+        first, last = _OF_NANOSECONDS if self.dtype.time_unit == "ns" else (moment, moment)
+        return None if moment > last else max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
 
     def prepared(self, given: nw.Expr) -> nw.Expr:
         """What `values` are of the values that were given."""
@@ -141,6 +163,7 @@ class EngineFrame(Sensitive):
         if engine == "ibis":
             engine, native = asked(engine, "finding the engine", lambda: behind_ibis(native))
         types = asked(engine, "reading the types of columns", lambda: dict(nw.from_native(native).collect_schema()))
+        types |= {name: nw.Categorical() for name in types if types[name] == nw.Enum}  # whose levels may be the rows'
         columns = {name: EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)}
         texts = {name for name, column in columns.items() if column.family == "text"}
         aliases = {name: column.alias for name, column in columns.items()}

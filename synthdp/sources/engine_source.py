@@ -123,9 +123,8 @@ class EngineSource(Sensitive):
 
     def _check_total(self, total: int) -> None:
         """Refuse a table that grows or shrinks between scans; of one that does not change nothing is ever refused."""
-        if self._total is None:
-            self._total = total
-        elif total != self._total:
+        self._total = total if self._total is None else self._total
+        if total != self._total:
             way_out = "give a snapshot or a copy that nobody writes to"
             raise SourceError(f"{self._frame.engine}: the table was changed while it was counted; {way_out}")
 

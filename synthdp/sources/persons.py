@@ -8,7 +8,7 @@ import narwhals as nw
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame
 from synthdp.sources.engines import HASHED, with_hashes
-from synthdp.table.columns.reading import plain_text, to_float
+from synthdp.table.columns.reading import plain_text
 
 _TURN = "turn"
 
@@ -44,7 +44,8 @@ def bounded(
     max_rows
         Most rows of a person, at least 1.
     missing_values
-        Texts that mean "no id"; an empty text always does.
+        Texts that mean "no id"; an empty text always does. Whole numbers are compared as they are written,
+        dates and moments with none.
     key
         For tests.
 
@@ -75,5 +76,5 @@ def _has_no_id(ids: EngineColumn, missing_values: Sequence[str]) -> nw.Expr:
     missing = ids.is_missing
     if ids.family == "text":
         return missing | ids.values.is_in(sorted(words))
-    numbers = sorted({int(number) for word in words if (number := to_float(word)).is_integer()})
+    numbers = sorted(int(word) for word in words if word.removeprefix("-").isdecimal() and word == str(int(word)))
     return missing | ids.values.is_in(numbers) if ids.family == "integer" and numbers else missing

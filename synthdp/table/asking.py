@@ -35,6 +35,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     SourceError
         If it fails. It names the type of the engine's error, and holds neither its text nor itself. Errors of our own,
         such as of a column that an engine cannot read, are raised as they are.
+    KeyboardInterrupt
+        If Ctrl-C came meanwhile, whatever the engine made of it.
 
     >>> asked("duckdb", "counting rows", lambda: 3)
     3
@@ -45,9 +47,19 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
     except BaseException as error:  # a panic of polars is no Exception
-        kind = type(error).__name__
+        kind, interrupt = type(error).__name__, _interrupt_behind(error)
     # outside of the block above, so that the engine's error is not kept as the context of ours
+    if interrupt is not None:
+        raise interrupt
     raise SourceError(f"{engine}: {what} failed ({kind}); its message is not shown, since it may quote rows; {way_out}")
+
+
+def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """What Ctrl-C raised, anew, if that is behind an engine's error: some raise another, or fail once more."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        is_of_duckdb = type(error) is RuntimeError and error.args == ("Query interrupted",)
+        error = KeyboardInterrupt() if is_of_duckdb else error.__cause__ or error.__context__
+    return None if error is None else type(error)()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from synthdp.errors import PrivacyError
 
 
 class Sensitive(ABC):  # noqa: B024 (what is abstract about it is what it holds)
-    """Holds records, or what answers with exact counts of them."""
+    """Holds records, or what answers with exact counts of them. Whoever pickles or copies it gets a `PrivacyError`."""
 
     __slots__ = ()
 
@@ -15,5 +15,5 @@ class Sensitive(ABC):  # noqa: B024 (what is abstract about it is what it holds)
         return f"<{type(self).__name__}>"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        name = type(self).__name__
-        raise PrivacyError(f"{name}: it is of a sensitive table and is not copied or pickled; keep a Synthesis instead")
+        what = f"{type(self).__name__}: there are sensitive rows behind it"
+        raise PrivacyError(f"{what}, so it is not copied or pickled; keep the synthesis that is released instead")

@@ -39,6 +39,7 @@ def test_a_table_of_a_database_becomes_a_synthetic_file(people):
         (("--source", "duckdb:///people.db"), exits.USAGE),
         (("in.csv", "--table", "people"), exits.USAGE),
         (("--source", "ftp://me:hush@host/x", "--table", "people"), exits.USAGE),
+        (("--source", "duckdb://[people.db", "--table", "people"), exits.USAGE),
         (("--source", "duckdb:///none.db", "--table", "people"), exits.FAILED),
         (("--source", "duckdb:///people.db", "--table", "others"), exits.FAILED),
         (("--source", "duckdb:///people.db", "--table", "texts"), exits.FAILED),
@@ -50,3 +51,22 @@ def test_wrong_sources_are_refused_in_one_line(given, code):
     assert run.code == code
     assert len(run.err.strip().splitlines()) == 1
     assert "hush" not in run.err
+
+
+@pytest.mark.parametrize(
+    "option", [("--save", "people.db"), ("--save-schema", "./people.db.wal"), ("--journal", "people.db")]
+)
+def test_no_output_replaces_the_database(option, people):
+    before = (people / "people.db").read_bytes()
+    source = ("--source", f"duckdb:///{people}/people.db", "--table", "people", "-s", "schema.json")
+    run = invoke("run", *source, *BUDGET, "-o", "o.csv", "--force", *option)
+    assert (run.code, "named twice" in run.err) == (exits.USAGE, True)
+    assert (people / "people.db").read_bytes() == before
+
+
+@pytest.mark.usefixtures("people")
+def test_a_table_may_be_called_as_an_option_is_for_short():
+    with duckdb.connect("people.db") as connection:
+        connection.execute("CREATE VIEW v AS FROM people")
+    run = invoke("run", "--source", "duckdb:///people.db", "--table", "v", "-s", "schema.json", *BUDGET, "-o", "o.csv")
+    assert run.code == exits.DONE, run.err

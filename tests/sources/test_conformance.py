@@ -101,6 +101,57 @@ def test_more_levels_than_an_expression_could_hold(engine):
     )
 
 
+def both_counts(engine, frame, field):
+    """What an engine counts of a table of one column, and what is counted of it in memory."""
+    schema = OpenSchema.from_dict({"fields": [{"name": "x", **field}]})
+    in_memory = held_frame(opened(frame).frame, schema)
+    return (counts_by_clique(rows, schema) for rows in (engine_table(engine, frame, schema), in_memory))
+
+
+WORDS = ["-1", "1", "2.0", "300", "9007199254740993", str(2**63), str(2**64 - 1), "1e22", "x"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int64, pl.UInt64])
+def test_levels_that_the_type_of_a_column_cannot_hold(engine, dtype):
+    words = WORDS if dtype != pl.UInt64 else WORDS[:5]
+    held = range(-(2**7), 2**7) if dtype == pl.Int8 else range(2**8) if dtype == pl.UInt8 else range(2**53 + 2)
+    frame = pl.DataFrame(
+        {"x": pl.Series([*(n for n in (-1, 0, 1, 2, 300, 2**53 + 1) if n in held), None], dtype=dtype)}
+    )
+    remote, here = both_counts(engine, frame, {"type": "string", "constraints": {"enum": words}})
+    assert remote == here
+    flags, expected = both_counts(engine, frame, {"type": "boolean", "missingValues": ["", "70000", "-1"]})
+    assert flags == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_levels_of_more_than_63_bits_are_refused_where_a_column_could_hold_them(engine):
+    frame = pl.DataFrame({"x": pl.Series([2**64 - 1], dtype=pl.UInt64)})
+    with pytest.raises(SchemaError, match="63 bits"):
+        next(both_counts(engine, frame, {"type": "string", "constraints": {"enum": [str(2**64 - 1), "x"]}}))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("first", "last"), [("1600-01-01", "9999-12-31"), ("1960-01-01", "9999-12-31"), ("1600-01-01", "1999-12-31")]
+)
+def test_bounds_beyond_what_a_column_of_nanoseconds_can_say(engine, first, last):
+    moments = ["1677-09-22", "1969-12-31T23:59:59.999999", "1970-01-01", "2100-06-05", "2262-04-11", "NaT"]
+    frame = pl.DataFrame({"x": np.array(moments, dtype="datetime64[ns]")})
+    field = {"type": "date", "constraints": {"minimum": first, "maximum": last}, "missingValues": ["", "1500-01-01"]}
+    remote, here = both_counts(engine, frame, field | {"synthdp": {"bins": 20, "parts": ["weekday"]}})
+    assert remote == here
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_levels_are_known_as_they_are_declared_however_their_accents_are_encoded(engine):
+    levels = ["\u212b", "\u2126m", "\u00e9a\u0301", "e\u0301\u00e0", "b"]
+    frame = pl.DataFrame({"x": [*levels, " \u212b", "\u00c5", "A\u030a", "\u03a9m", "\u00e9\u00e1", "a", None]})
+    remote, here = both_counts(engine, frame, {"type": "string", "constraints": {"enum": levels}})
+    assert remote == here
+
+
 @pytest.mark.parametrize("by", ["column", "default", "ibis"])
 def test_a_collation_of_duckdb_takes_no_two_levels_or_persons_for_one(by):
     duckdb = pytest.importorskip("duckdb")

@@ -50,6 +50,20 @@ def test_what_an_engine_cannot_encode_as_the_codec_does_is_refused_by_its_type(v
     assert SECRET not in str(caught.value)
 
 
+def test_what_a_column_is_says_none_of_its_values():
+    with pytest.raises(SchemaError, match="the engine Categorical") as caught:
+        table_of(pl.Series(["a"], dtype=pl.Enum(["a", SECRET])), AGE)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_part_of_a_date_is_refused_as_what_the_schema_says_of_the_date():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT TIMESTAMPTZ '2020-01-01 00:00:00+00' AS x")
+    schema = OpenSchema.from_dict({"fields": [DAY | {"synthdp": {"parts": ["weekday"]}}]})
+    with pytest.raises(SchemaError, match="column 'x': the schema says 'date'"):
+        EngineTable.of(EngineFrame.of(connection.table("people")), schema)
+
+
 def failing(connection):
     """A view that fails at a value, and says so with the value in its message."""
     connection.execute(f"CREATE TABLE raw AS SELECT '{SECRET}' AS x")
@@ -112,6 +126,24 @@ def test_panics_are_caught_and_interrupts_are_not():
     assert SECRET not in str(caught.value)
     with pytest.raises(KeyboardInterrupt):
         asked("polars", "counting", interrupt)
+
+
+def test_an_interrupt_stays_one_whatever_an_engine_makes_of_it():
+    def closing():  # as psycopg closes its cursor
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError(SECRET)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        asked("ibis", "counting", closing)
+    assert caught.value.__context__ is None
+
+    def interrupted():  # as DuckDB says it
+        raise RuntimeError("Query interrupted")
+
+    with pytest.raises(KeyboardInterrupt):
+        asked("duckdb", "counting", interrupted)
 
 
 TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})

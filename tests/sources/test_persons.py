@@ -71,6 +71,16 @@ def test_ids_of_whole_numbers_and_missing_ones():
     assert some.grouped([], "counting")["n_rows"].to_list() == [4]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_number_that_means_no_id_is_no_other_number(engine):
+    nobody = 9_999_999_999_999_999  # the next float is 10**16
+    frame = pl.DataFrame({"who": [nobody, nobody, nobody + 1, 1, 1, 0], "age": [1, 2, 3, 4, 5, 6]})
+    table = EngineFrame.of(ENGINES[engine](frame))
+    some = bounded(table, "who", ["age"], max_rows=2, missing_values=[str(nobody), "1.0", "00"])
+    found = some.grouped([some.columns["age"].alias], "counting")
+    assert set(found[some.columns["age"].alias].to_list()) == {3, 4, 5, 6}
+
+
 @pytest.mark.parametrize(("change", "problem"), [({"max_rows": 0}, ParameterError), ({"unit": "weight"}, SchemaError)])
 def test_what_is_no_bound_or_no_id_is_refused(change, problem):
     table = EngineFrame.of(PEOPLE.with_columns(weight=pl.lit(0.5)).lazy())

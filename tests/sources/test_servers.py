@@ -338,5 +338,18 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         assert persons.grouped([], "counting")["n_rows"].to_list() == [5]
         learnt = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_kinds({"word": "categorical"})).source
         assert [list(each) for each in learnt.frequencies(Grid(column="word"))] == [list("ABaeé"), [1, 1, 2, 1, 1]]
+        rows = session.sql(
+            " UNION ALL ".join(f"SELECT date'{d}' AS day, timestamp'{z} 00:00:00Z' AS zoned" for d, z in DAYS)
+        )
+        early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.closed({}))
+        assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [[0, 1, 1, 0], [0, 2, 0, 0]]
     finally:
         session.stop()
+
+
+DAYS = [("0500-12-13", "0500-12-13"), ("1582-10-15", "1582-10-04")]
+EDGES = {"edges": ["0001-01-01", "0500-12-13", "1582-10-10", "9999-12-31"]}
+EARLY = OpenSchema.from_dict(
+    {"fields": [{"name": name, "type": "datetime", "synthdp": EDGES} for name in ("day", "zoned")]}
+)
+"""Before the Gregorian calendar, with an edge among the days that it left out."""

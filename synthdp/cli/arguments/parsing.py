@@ -31,7 +31,8 @@ class Parser(argparse.ArgumentParser):
         for word in own:
             name = word.partition("=")[0]
             is_long = re.fullmatch(r"--[^\s=]+", name) is not None and name not in self._option_string_actions
-            if is_long or (not name.startswith("--") and f"-{name}" in self._option_string_actions):
+            is_long_with_one_dash = name.startswith("-") and f"-{name}" in self._option_string_actions
+            if is_long or is_long_with_one_dash:
                 self._refuse_option(name)
         return super().parse_known_args(words, namespace)
 

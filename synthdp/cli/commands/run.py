@@ -29,7 +29,7 @@ from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, log
-from synthdp.sources.connecting import open_source
+from synthdp.sources.connecting import files_of, open_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.rows import Rows, header_of, rows_of
 from synthdp.table.files.formats import STANDARD_STREAM
@@ -54,7 +54,7 @@ def run_command(options: argparse.Namespace) -> None:
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
     kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)
-    inputs = [*files, options.schema or options.kinds, *([options.about] if options.about else [])]
+    inputs = [*files, *files_of(options.source), options.schema or options.kinds, *filter(None, [options.about])]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
+from io import BytesIO
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -117,7 +118,8 @@ def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None)
     Raises `DataFileError` if a sheet cannot hold them.
     """
     check_fits(*frame.shape)
-    book = import_xlsxwriter().Workbook(stream, {"constant_memory": True})  # rows wait in a temporary file
+    packed = BytesIO()  # an archive that cannot be written to its end complains once more when it is collected
+    book = import_xlsxwriter().Workbook(packed, {"constant_memory": True})  # rows wait in a temporary file
     book.set_properties({"created": _CREATED})
     target = book.add_worksheet(sheet or "Sheet1")
     day, moment = (book.add_format({"num_format": pattern}) for pattern in ("yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"))
@@ -134,6 +136,7 @@ def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None)
             if value is not None:
                 write.get(type(value), target.write_number)(number, column, value)
     book.close()
+    stream.write(packed.getbuffer())
 
 
 def _cells(values: pd.Series) -> list[Any]:

@@ -106,8 +106,19 @@ def is_part(path: str | PathLike[str], new: str) -> bool:
     if Path(path).is_dir():
         below = os.path.relpath(_folder_of(new), os.path.realpath(path))
         return below == os.curdir or not below.startswith(_NO_PARTS)  # a dot also where it leads up
+    if _matches(Path(os.path.realpath(new)).parts, Path(os.path.realpath(path)).parts):
+        return True
     matches = fnmatch(Path(new).name, Path(path).name)
     return matches and _folder_of(new) in {_folder_of(part) for part in parts_of(path)}
+
+
+def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether the folders and the name of a file match those of a pattern, in which ``**`` stands for any folders."""
+    if not patterns:
+        return not names
+    if patterns[0] == "**":
+        return any(_matches(names[start:], patterns[1:]) for start in range(len(names) + 1))
+    return bool(names) and fnmatch(names[0], patterns[0]) and _matches(names[1:], patterns[1:])
 
 
 def _folder_of(path: str) -> str:

@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import pandas as pd
 
-from synthdp.errors import PrivacyError, SourceError
+from synthdp.errors import SourceError
 from synthdp.table.asking import asked
 from synthdp.table.chunked_table import ChunkedTable
 from synthdp.table.frames.containers import opened
+from synthdp.table.sensitive import Sensitive
 
 _WAY_OUT = "read it all by its library, which says why to whoever may see rows"
 
 
 @final
-class PartitionedFrame(ChunkedTable):
+class PartitionedFrame(Sensitive, ChunkedTable):
     """A table of which one partition after the other comes into this process, is read, and dropped.
 
     A partition may have other types than those that are declared, as Dask guesses types from some of the rows: it is
@@ -73,9 +74,6 @@ class PartitionedFrame(ChunkedTable):
 
     def __repr__(self) -> str:
         return f"<PartitionedFrame of {len(self.names)} columns>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("table: it is the sensitive one and is not copied or pickled; keep a Synthesis instead")
 
 
 def partitioned(data: Any) -> PartitionedFrame | None:

@@ -18,12 +18,13 @@ from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.unit_rows import UnitRows, turns_of
 from synthdp.table.records.vocabulary import NO_KEY
+from synthdp.table.sensitive import Sensitive
 
 Ints = NDArray[np.integer[Any]]
 
 
 @final
-class LinkedTableReader:
+class LinkedTableReader(Sensitive):
     """Takes the rows of one table of a package in chunks, once: codes of its columns, and keys.
 
     Parameters
@@ -89,12 +90,9 @@ class LinkedTableReader:
     def __repr__(self) -> str:
         return "<LinkedTableReader>"
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("rows: they hold sensitive tables and are not copied or pickled; keep a LinkedSynthesis")
-
 
 @final
-class FamilyRows:
+class FamilyRows(Sensitive):
     """The kept rows of one table, those of one parent together and in their order.
 
     Parameters
@@ -174,9 +172,6 @@ class FamilyRows:
 
     def __repr__(self) -> str:
         return "<FamilyRows>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("rows: they hold sensitive tables and are not copied or pickled; keep a LinkedSynthesis")
 
 
 def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:

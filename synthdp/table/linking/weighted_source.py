@@ -1,22 +1,22 @@
 """Counts of rows that do not all count the same: whole units of weight, so that all stays exact."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
-from synthdp.errors import PrivacyError
 from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.sensitive import Sensitive
 
 CLASS = "class of weight"
 """The attribute that says how much a row counts; nobody else sees it."""
 
 
 @final
-class WeightedSource:
+class WeightedSource(Sensitive):
     """Exact counts in units of weight. Only the privacy kernel may ask them.
 
     Each row counts as often as its class says. Sensitivity: the rows of one unit of privacy count ``max_rows`` in all,
@@ -52,6 +52,3 @@ class WeightedSource:
 
     def __repr__(self) -> str:
         return "<WeightedSource>"
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise PrivacyError("source: it holds sensitive tables and is not copied or pickled; keep a LinkedSynthesis")

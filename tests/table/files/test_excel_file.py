@@ -1,11 +1,13 @@
 """Excel files: typed cells in and out, each by itself, and every way that a workbook can be no table."""
 
 import datetime as dt
+import gc
 import io
 import math
 import re
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from synthdp.errors import DataFileError, MissingExtraError
 from synthdp.table.columns.reading import is_missing
 from synthdp.table.files.dialect import USUAL, Dialect
+from synthdp.table.files.excel_file import write_excel
 from synthdp.table.files.tables import check_kind, open_table, write_frame
 from synthdp.table.records.loading import read_coded
 from synthdp.table.schema.schema import Schema
@@ -145,6 +148,19 @@ def test_the_same_table_gives_the_same_bytes(tmp_path):
         assert {entry.date_time[0] for entry in packed.infolist()} == {1980}
         dates = re.findall(rb"\d{4}-\d\d-\d\d", packed.read("docProps/core.xml"))
     assert set(dates) == {b"1980-01-01"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk without room")
+def test_a_disk_without_room_is_complained_of_once(monkeypatch):
+    later = []
+    monkeypatch.setattr(sys, "unraisablehook", later.append)
+    with (
+        pytest.raises((OSError, xlsxwriter.exceptions.FileCreateError)),
+        Path("/dev/full").open("wb", buffering=0) as full,
+    ):
+        write_excel(pd.DataFrame({"x": [1]}), full)
+    gc.collect()
+    assert later == []
 
 
 def test_long_texts_are_cut_as_a_cell_must_be(tmp_path):

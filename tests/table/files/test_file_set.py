@@ -242,6 +242,10 @@ def test_outputs_that_would_be_read_the_next_time(tmp_path):
     assert not is_part(people, str(tmp_path / "out.csv"))
     assert not is_part(people, str(people / "_out" / "out.csv"))
     assert not is_part(people / "a.csv", str(people / "out.csv"))
+    for pattern, beside in (("*/*.csv", "x/out.csv"), ("**/*.csv", "x/y/out.csv"), ("**/*.csv", "out.csv")):
+        assert is_part(tmp_path / pattern, str(tmp_path / beside))  # in a folder that holds no table yet
+        assert not is_part(tmp_path / pattern, str(tmp_path / beside) + ".gz")
+    assert not is_part(tmp_path / "*/*.csv", str(tmp_path / "x" / "y" / "out.csv"))
 
 
 def test_a_run_on_a_folder(tmp_path):

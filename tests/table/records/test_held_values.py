@@ -424,7 +424,7 @@ def test_a_held_table_shows_nothing():
         assert not hasattr(thing, "__iter__")
         assert not hasattr(thing, "__dict__")
         for copying in (pickle.dumps, copy.copy, copy.deepcopy):
-            with pytest.raises(PrivacyError, match="sensitive table"):
+            with pytest.raises(PrivacyError, match="sensitive rows"):
                 copying(thing)
 
 
