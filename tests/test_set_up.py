@@ -4,6 +4,7 @@ And noise repeats from run to run where a test is about something else.
 """
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from zlib import crc32
 
 import numpy as np  # its BLAS is among the libraries that are asked for their threads
 import pytest
+from helpers.repeatable import CHANCE
 from threadpoolctl import threadpool_info
 
 from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.table.records.unit_rows import UnitRows
 
 _IGNORING_CTRL_C = 'trap "" INT; exec "$@"'
 _KILLED_BY_CTRL_C = "import os, signal; os.kill(os.getpid(), signal.SIGINT); input()"
@@ -60,3 +63,20 @@ def test_noise_is_fresh_only_where_it_is_asked_for(is_fresh, request):
     drawn = SystemRandomness().random_bytes(16)
     assert (drawn == bits_of(f"{request.node.nodeid} ")) != is_fresh
     assert SystemRandomness().random_bytes(16) != drawn
+
+
+def unseeded(node):
+    CHANCE.begin(node)
+    keys = [UnitRows(max_rows=1)._key for _ in range(2)]
+    return [*keys, secrets.randbits(62), *np.random.default_rng().random(2), np.random.SeedSequence().entropy]
+
+
+@pytest.mark.parametrize("is_fresh", [False, pytest.param(True, marks=pytest.mark.fresh_noise)])
+def test_so_are_keys_of_persons_and_draws_without_a_seed(is_fresh, request):
+    first, again = unseeded(request.node), unseeded(request.node)
+    assert [one == other for one, other in zip(first, again, strict=True)] == [not is_fresh] * len(first)
+    assert len(set(map(str, first))) == len(first)
+    CHANCE.begin(request.node)
+    names = [secrets.token_hex(16)]
+    CHANCE.begin(request.node)
+    assert secrets.token_hex(16) not in names, "names of files differ from each other"
