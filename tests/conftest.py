@@ -3,6 +3,10 @@
 import os
 import signal
 
+import pytest
+from helpers.repeatable import CHANCE
+from hypothesis import HealthCheck, settings
+
 for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     # Workers share the cores: a library that starts a thread a core in each of them makes all wait for each other.
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -10,3 +14,22 @@ for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So started in the background or under nohup; processes that tests start would inherit it, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Examples of properties are the same in every run, for a thorough one finds others; and no example is too slow, for
+# workers share the cores with others.
+settings.register_profile(
+    "repeatable",
+    deadline=None,
+    derandomize=os.environ.get("SYNTHDP_TESTS") != "thorough",
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
+
+
+def pytest_fixture_setup(fixturedef, request):
+    CHANCE.begin(request.node, fixturedef.argname)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    CHANCE.begin(item)

@@ -31,6 +31,7 @@ from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.release import Release
 from synthdp.table.schema.open_schema import OpenSchema
 
+pytestmark = pytest.mark.fresh_noise
 EPSILON, DELTA = 1.0, 1e-2
 ALPHA = 1e-12
 """Probability that one bound on a probability is wrong; some 300 of them are taken."""

@@ -71,6 +71,7 @@ def test_default_number_of_rows_is_the_noisy_total(synthesis):
         synthesis.sample(1, seed=-1)
 
 
+@pytest.mark.fresh_noise
 def test_runs_differ_because_noise_has_no_seed():
     runs = [synthdp.synthesize(people(), SCHEMA, epsilon=1, delta=1e-6).measurements[0].values for _ in range(2)]
     assert not np.array_equal(*runs)

@@ -179,6 +179,7 @@ def test_a_predictable_run_says_not_private():
     assert runs[0].schema.fingerprint == runs[1].schema.fingerprint
 
 
+@pytest.mark.fresh_noise
 def test_runs_differ_because_noise_has_no_seed():
     opened = OpenSchema.from_kinds({"pay": "number"})
     runs = [synthdp.synthesize(people()[["pay"]], opened, epsilon=1, delta=1e-6) for _ in range(2)]

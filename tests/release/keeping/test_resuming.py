@@ -67,6 +67,7 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
     assert again.certificate == whole.certificate
 
 
+@pytest.mark.fresh_noise
 def test_what_is_new_after_a_resumption_differs_from_resumption_to_resumption(path):
     def run():
         synthdp.synthesize(

@@ -22,6 +22,8 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.certificate import NOT_COVERED, privacy_certificate
 from synthdp.release.stating.words import RECORDS
 
+pytestmark = pytest.mark.fresh_noise
+
 MODULES = [importlib.import_module(f"synthdp.privacy.{m.name}") for m in pkgutil.iter_modules(synthdp.privacy.__path__)]
 
 ONE_RECORD = "people with more than one record: the guarantee is for one record"
