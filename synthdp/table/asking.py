@@ -7,6 +7,7 @@ from typing import TypeVar
 from warnings import catch_warnings
 
 from synthdp.errors import SourceError, SynthdpError
+from synthdp.table.stoppable import Stop, stoppable
 
 Answer = TypeVar("Answer")
 
@@ -16,7 +17,9 @@ _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j", "dis
 """Where PySpark and Dask write the texts of errors, on top of raising them."""
 
 
-def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK) -> Answer:
+def asked(
+    engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK, stop: Stop | None = None
+) -> Answer:
     """The answer to a question, asked once.
 
     Parameters
@@ -29,6 +32,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
         Asks it.
     way_out
         What to do if it fails.
+    stop
+        Ends the question early, as `stoppable` says, where the engine does not hear of Ctrl-C; None where it does.
 
     Raises
     ------
@@ -43,7 +48,7 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     """
     try:
         with _silence(), catch_warnings(record=True):  # what it warns of may quote rows, too
-            return question()
+            return question() if stop is None else stoppable(question, stop)
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
     except BaseException as error:  # a panic of polars is no Exception
