@@ -20,11 +20,7 @@ from synthdp.table.sensitive import Sensitive
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
 
-WHITE_SPACE = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + ("\u2028\u2029\u202f\u205f\u3000")
-)
+WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
 """What Python strips off a text."""
 
 AROUND = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$"
@@ -57,10 +53,8 @@ class EngineColumn:
     def family(self) -> Family:
         """What its type has in common with others."""
         dtype = self.dtype
-        if dtype.is_integer():
-            return "integer"
         if dtype.is_numeric():
-            return "float"
+            return "integer" if dtype.is_integer() else "float"
         families: dict[Any, Family] = {
             nw.String: "text", nw.Categorical: "text", nw.Enum: "text",
             nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime",
@@ -71,11 +65,6 @@ class EngineColumn:
     def has_zone(self) -> bool:
         """Whether its values are moments in a time zone."""
         return self.family == "datetime" and self.dtype.time_zone is not None
-
-    @property
-    def is_utc(self) -> bool:
-        """Whether the engine gives the hours of its values in UTC."""
-        return not self.has_zone or self.engine == "polars"  # others: as their session says at the time
 
     @property
     def values(self) -> nw.Expr:
@@ -164,6 +153,8 @@ class EngineFrame(Sensitive):
             engine, native = asked(engine, "finding the engine", lambda: behind_ibis(native))
         types = asked(engine, "reading the types of columns", lambda: dict(nw.from_native(native).collect_schema()))
         types |= {name: nw.Categorical() for name in types if types[name] == nw.Enum}  # whose levels may be the rows'
+        # `renamed` asks Postgres for moments in UTC
+        types |= {name: nw.Datetime() for name in types if engine == "postgres" and types[name] == nw.Datetime}
         columns = {name: EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)}
         texts = {name for name, column in columns.items() if column.family == "text"}
         aliases = {name: column.alias for name, column in columns.items()}
