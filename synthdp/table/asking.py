@@ -12,8 +12,8 @@ Answer = TypeVar("Answer")
 
 LOOK = "look at the table in the engine itself"
 
-_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j", "distributed.worker")
-"""Where PySpark and Dask write the texts of errors, on top of raising them."""
+_OF_SPARK = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+"""Where PySpark writes the texts of errors and of answers, on top of giving them."""
 
 
 def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK) -> Answer:
@@ -65,7 +65,7 @@ def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
 @contextmanager
 def _silence() -> Iterator[None]:
     """Keep what an engine says of its errors out of the logs of this process."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers = [logging.getLogger(name) for name in (*_OF_SPARK, "distributed.worker")]
     for logger in loggers:
         logger.addFilter(_nothing)
     try:
