@@ -32,6 +32,10 @@ _MAX_CANDIDATES_WITH_TRIPLES = 2000
 _MIN_ERROR = 1e-3
 """In records: a candidate whose error is all noise still gets a place in the order, the last."""
 
+_MAX_REFUSED = 1000
+"""Cliques that did not fit into the tree, after which none is tried that comes later in the order: it gains less. To
+refuse one takes 30 milliseconds with 500 columns, of which thousands were refused; with 200 some 700 are."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +127,18 @@ class CliqueTree(Mechanism):
         domain = growth.domain
         limit = max(self.max_cells * max(comb(len(domain), 2) / 100, 1.0), growth.n_cells())
         known, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
+        n_refused = 0
         for clique in sorted(demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty):
             inside = set(combinations(clique, 2))
+            if n_refused == _MAX_REFUSED:
+                break
             if demands[clique].first_return <= price or inside & known:
                 continue
-            if growth.n_cells_with([clique], max_cells=limit)[0] < inf:
-                growth = growth.with_clique(clique)
-                known |= inside
-                chosen[clique] = demands[clique]
-                shares, price = demands_filled(chosen.values(), budget)
+            if growth.n_cells_with([clique], max_cells=limit)[0] == inf:
+                n_refused += 1
+                continue
+            growth = growth.with_clique(clique)
+            known |= inside
+            chosen[clique] = demands[clique]
+            shares, price = demands_filled(chosen.values(), budget)
         return {clique: float(rho) for clique, rho in zip(chosen, shares, strict=True) if rho > 0}

@@ -53,9 +53,8 @@ def code_of(column: Column, held: EngineColumn) -> nw.Expr:
         If the column's type in the engine does not say what the schema wants, or there are more than `MAX_CASES`
         levels or edges (`MAX_LOOKED_UP` if they are looked up). It names types, never a value.
     """
-    code = _coding(column, held)
-    if isinstance(code, Lookup):
-        code = code.worked_out
+    found = _coding(column, held)
+    code = found.worked_out if isinstance(found, Lookup) else found
     return nw.when(held.is_missing).then(nw.lit(int(column.missing_code))).otherwise(code).cast(nw.Int64)
 
 

@@ -23,7 +23,6 @@ from synthdp.sources.comparisons import Codes
 from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
 from synthdp.sources.engine_source import EngineSource
 from synthdp.sources.engines import Engine
-from synthdp.table.asking import asked
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
@@ -49,7 +48,7 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | EngineSour
     way = _KEPT.get(frame.engine)
     if way is None:
         return EngineSource(frame.with_rows(_coded(frame, schema, names)), schema.domain, names)
-    rows, forget = asked(frame.engine, WHAT, lambda: way(frame, schema, names))
+    rows, forget = frame.asked(WHAT, lambda: way(frame, schema, names))
     source = EngineSource(frame.with_rows(rows), schema.domain, names)
     weakref.finalize(source, _quietly, forget).atexit = False  # what is left at the end ends with the connection
     return source
@@ -69,8 +68,8 @@ def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> Code
     narrow = {np.uint8: nw.UInt8, np.uint16: nw.UInt16, np.uint32: nw.UInt32, np.uint64: nw.UInt64}
     types = [narrow[code_dtype(size).type] for size in schema.domain.shape]
     casts = [nw.col(name).cast(dtype) for name, dtype in zip(names, types, strict=True)]
-    codes = asked(frame.engine, WHAT, lambda: collected(_coded(frame, schema, names).select(casts)))
-    columns = asked(frame.engine, WHAT, lambda: tuple(codes[name].to_numpy() for name in names))
+    codes = frame.asked(WHAT, lambda: collected(_coded(frame, schema, names).select(casts)))
+    columns = frame.asked(WHAT, lambda: tuple(codes[name].to_numpy() for name in names))
     if any(column.dtype.kind != "u" for column in columns):
         raise SourceError(f"{frame.engine}: it gave no code for a row; do not count by this engine")
     return CodedSource(CodedTable(schema.domain, columns))

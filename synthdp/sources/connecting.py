@@ -77,7 +77,8 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
     connection = asked("duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True))
     with closing(connection):
         connection.execute("SET enable_progress_bar = false")  # it would be drawn among the rows on standard output
-        yield EngineFrame.of(asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table)))
+        found = asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
+        yield replace(EngineFrame.of(found), stop=connection.interrupt)
 
 
 @contextmanager

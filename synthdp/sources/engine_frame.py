@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SourceError
 from synthdp.sources.engines import KEEP_TABLES, Engine, behind_ibis, renamed
-from synthdp.table.asking import asked
+from synthdp.table.asking import Answer, asked
 from synthdp.table.frames.containers import opened
 from synthdp.table.sensitive import Sensitive
+from synthdp.table.stoppable import Stop
 
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
@@ -55,10 +56,8 @@ class EngineColumn:
         dtype = self.dtype
         if dtype.is_numeric():
             return "integer" if dtype.is_integer() else "float"
-        families: dict[Any, Family] = {
-            nw.String: "text", nw.Categorical: "text", nw.Enum: "text",
-            nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime",
-        }  # fmt: skip
+        families: dict[Any, Family] = dict.fromkeys((nw.String, nw.Categorical, nw.Enum), "text")
+        families |= {nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime"}
         return next((family for kind, family in families.items() if dtype == kind), "other")
 
     @property
@@ -74,9 +73,8 @@ class EngineColumn:
     @property
     def is_missing(self) -> nw.Expr:
         """Whether each value is null or NaN: some engines call NaN larger than all numbers."""
-        if self.family != "float":
-            return self.values.is_null()
-        return self.values.is_null() | self.values.cast(nw.Float64).is_nan()  # decimals of Postgres can be NaN, too
+        is_null = self.values.is_null()
+        return is_null | self.values.cast(nw.Float64).is_nan() if self.family == "float" else is_null
 
     @property
     def whole_numbers(self) -> range:
@@ -124,6 +122,8 @@ class EngineFrame(Sensitive):
         What holds the table.
     writing
         Within it the engine may make a temporary table, if it lets its user.
+    stop
+        Ends its query early, if it is in DuckDB, which does not hear of Ctrl-C while it works in several threads.
     """
 
     given: nw.LazyFrame[Any]
@@ -131,6 +131,7 @@ class EngineFrame(Sensitive):
     columns: Mapping[str, EngineColumn]
     engine: Engine
     writing: Callable[[], AbstractContextManager[None]] = nullcontext
+    stop: Stop | None = None
 
     @classmethod
     def of(cls, native: Any) -> Self:
@@ -162,13 +163,18 @@ class EngineFrame(Sensitive):
         prepared = [each.prepared(nw.col(each.alias)).alias(each.alias) for each in columns.values()]
         if engine in KEEP_TABLES:
             prepared += [nw.col(aliases[name]).alias(aliases[name] + GIVEN) for name in texts]
-        return cls(lazy, rows.select(prepared), columns, engine)
+        connection = getattr(nw.to_native(rows), "_con", None)  # relations of DuckDB have it since 2.0
+        return cls(lazy, rows.select(prepared), columns, engine, stop=getattr(connection, "interrupt", None))
 
     @property
     def empty(self) -> Any:
         """A table in memory of the same types without rows: of polars, for all other engines of pandas."""
-        empty = asked(self.engine, "reading the types of columns", lambda: self.given.head(0).collect()).to_native()
+        empty = self.asked("reading the types of columns", lambda: self.given.head(0).collect()).to_native()
         return empty if self.engine == "polars" else opened(empty).frame
+
+    def asked(self, what: str, question: Callable[[], Answer]) -> Answer:
+        """The answer to a question about it; raises as `asking.asked`."""
+        return asked(self.engine, what, question, stop=self.stop)
 
     def with_rows(self, rows: nw.LazyFrame[Any]) -> "EngineFrame":
         """The same columns of other rows."""
@@ -176,7 +182,7 @@ class EngineFrame(Sensitive):
 
     def grouped(self, keys: Sequence[str], what: str) -> nw.DataFrame[Any]:
         """How many rows there are of each combination of some columns: these, and ``n_rows``; raises `SourceError`."""
-        return asked(self.engine, what, lambda: collected(_grouped(self.rows, keys)))
+        return self.asked(what, lambda: collected(_grouped(self.rows, keys)))
 
     def grouped_often(
         self, tables: Sequence[Mapping[str, int]], what: str
@@ -200,7 +206,7 @@ class EngineFrame(Sensitive):
         SourceError
             If the engine fails, or its answer is none.
         """
-        found = asked(self.engine, what, lambda: collected(nw.concat([*map(self._cells_of, tables, count())])))
+        found = self.asked(what, lambda: collected(nw.concat([*map(self._cells_of, tables, count())])))
         of_table, cells, n_rows = (self.whole_numbers(found, name) for name in ("of_table", "cell", "n_rows"))
         return [(cells[lines], n_rows[lines]) for lines in (of_table == number for number in range(len(tables)))]
 

@@ -84,8 +84,7 @@ def with_hashes(engine: Engine, rows: nw.LazyFrame[Any], names: Sequence[str], k
     Rows that agree in these columns have one hash. That two others share theirs is a matter of chance, and
     nothing that is promised of a guarantee depends on it. Raises `SourceError` if the engine has no hash.
     """
-    native = nw.to_native(rows)
-    return asked(engine, "hashing rows", lambda: nw.from_native(_HASHES[engine](native, names, key)))
+    return asked(engine, "hashing rows", lambda: nw.from_native(_HASHES[engine](nw.to_native(rows), names, key)))
 
 
 def _by_polars(rows: Any, names: Sequence[str], key: int) -> Any:

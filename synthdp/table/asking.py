@@ -7,6 +7,7 @@ from typing import TypeVar
 from warnings import catch_warnings
 
 from synthdp.errors import SourceError, SynthdpError
+from synthdp.table.stoppable import Stop, stoppable
 
 Answer = TypeVar("Answer")
 
@@ -15,8 +16,13 @@ LOOK = "look at the table in the engine itself"
 _OF_SPARK = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
 """Where PySpark writes the texts of errors and of answers, on top of giving them."""
 
+_NOTHING = logging.Filter("nobody")
+"""Lets through what a logger of that name writes, so nothing of any other."""
 
-def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK) -> Answer:
+
+def asked(
+    engine: str, what: str, question: Callable[[], Answer], *, way_out: str = LOOK, stop: Stop | None = None
+) -> Answer:
     """The answer to a question, asked once.
 
     Parameters
@@ -29,6 +35,8 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
         Asks it.
     way_out
         What to do if it fails.
+    stop
+        Ends the question early, as `stoppable` says, where the engine does not hear of Ctrl-C; None where it does.
 
     Raises
     ------
@@ -43,7 +51,7 @@ def asked(engine: str, what: str, question: Callable[[], Answer], *, way_out: st
     """
     try:
         with _silence(), catch_warnings(record=True):  # what it warns of may quote rows, too
-            return question()
+            return question() if stop is None else stoppable(question, stop)
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
     except BaseException as error:  # a panic of polars is no Exception
@@ -67,13 +75,9 @@ def _silence() -> Iterator[None]:
     """Keep what an engine says of its errors out of the logs of this process."""
     loggers = [logging.getLogger(name) for name in (*_OF_SPARK, "distributed.worker")]
     for logger in loggers:
-        logger.addFilter(_nothing)
+        logger.addFilter(_NOTHING)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(_nothing)
-
-
-def _nothing(record: logging.LogRecord) -> bool:  # noqa: ARG001
-    return False
+            logger.removeFilter(_NOTHING)

@@ -1,11 +1,15 @@
 """`synthdp run --source`: a table in a database in place of a file."""
 
 import json
+import os
+import signal
+import threading
 
 import pytest
 from helpers.cli_runs import invoke
 
 from synthdp.cli.arguments import exits
+from synthdp.sources.engine_frame import EngineFrame
 
 duckdb = pytest.importorskip("duckdb")
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}
@@ -70,3 +74,37 @@ def test_a_table_may_be_called_as_an_option_is_for_short():
         connection.execute("CREATE VIEW v AS FROM people")
     run = invoke("run", "--source", "duckdb:///people.db", "--table", "v", "-s", "schema.json", *BUDGET, "-o", "o.csv")
     assert run.code == exits.DONE, run.err
+
+
+@pytest.mark.usefixtures("people")
+def test_ctrl_c_ends_a_query_of_hours(monkeypatch):
+    """DuckDB itself does not hear of it while it works in several threads; after 20 seconds the test gives up."""
+    with duckdb.connect("people.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT i % 10 AS age FROM range(3000000) AS t(i)")
+        connection.execute("CREATE VIEW v AS SELECT (a.age + b.age) // 2 AS age FROM t AS a, t AS b")
+    connect, asked, late, timers = duckdb.connect, EngineFrame.asked, [], []
+
+    def connected(path, **options):
+        found = connect(path, config={"threads": 2}, **options)
+        after(20, lambda: (late.append(True), found.interrupt()))
+        return found
+
+    def after(seconds, action):
+        timers.append(threading.Timer(seconds, action))
+        timers[-1].start()
+
+    def interrupted(frame, what, question):
+        if what == "counting rows":
+            after(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        return asked(frame, what, question)
+
+    monkeypatch.setattr(duckdb, "connect", connected)
+    monkeypatch.setattr(EngineFrame, "asked", interrupted)
+    try:
+        run = invoke(
+            "run", "--source", "duckdb:///people.db", "--table", "v", "-s", "schema.json", *BUDGET, "-o", "o.csv"
+        )
+    finally:
+        for timer in timers:
+            timer.cancel()
+    assert (run.code, run.lines, late) == (exits.INTERRUPTED, ["synthdp: interrupted"], [])

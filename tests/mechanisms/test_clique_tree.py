@@ -4,12 +4,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from synthdp.mechanisms import clique_tree
 from synthdp.mechanisms.clique_tree import CliqueTree
 
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.trees.junction_tree import JunctionTree
+from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
@@ -51,6 +53,23 @@ def test_keeps_the_tree_small_and_measures_no_pair_twice():
     assert JunctionTree.covering(domain, measured).n_cells() <= 300
     pairs = [pair for clique in measured for pair in combinations(clique, 2)]
     assert len(pairs) == len(set(pairs)) >= 7
+
+
+@pytest.mark.parametrize(("most", "n_refused"), [(1, 5), (3, 15)])
+def test_planning_ends_when_many_cliques_did_not_fit(most, n_refused, monkeypatch):
+    generator, sizes, grown = np.random.default_rng(1), [], TreeGrowth.n_cells_with
+    hidden = generator.integers(0, 4, 20_000)
+    rows = tuple(np.where(generator.random(20_000) < 0.7, hidden, generator.integers(0, 4, 20_000)) for _ in range(8))
+
+    def asked(growth, candidates, **limits):
+        sizes.extend(grown(growth, candidates, **limits))
+        return np.array(sizes[-1:])
+
+    monkeypatch.setattr(clique_tree, "_MAX_REFUSED", most)
+    monkeypatch.setattr(TreeGrowth, "n_cells_with", asked)
+    _, measured = released((4,) * 8, rows, CliqueTree(max_cells=300))
+    assert np.isinf(sizes).sum() == n_refused  # of each of the five penalties for size
+    assert any(len(clique) > 1 for clique in measured)
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,15 @@ def test_an_interrupt_stays_one_whatever_an_engine_makes_of_it():
         asked("duckdb", "counting", interrupted)
 
 
+@pytest.mark.parametrize("engine", [name for name in ("duckdb", "ibis") if name in ENGINES])
+def test_a_relation_that_is_given_can_be_stopped(engine):
+    table = ENGINES[engine](pl.DataFrame({"x": [1]}))
+    frame = EngineFrame.of(table)
+    heard_itself = int(duckdb.__version__.split(".")[0]) < 2
+    assert (frame.stop is None) == heard_itself
+    assert frame.with_rows(frame.rows).stop is frame.stop
+
+
 TWO = OpenSchema.from_dict({"fields": [AGE, AGE | {"name": "y"}]})
 
 

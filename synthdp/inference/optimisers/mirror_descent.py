@@ -16,7 +16,8 @@ The stopping rule asks what a long stretch of iterations gained. It cannot see a
 still at the wrong place: cells that the noisy counts ask for, but whose probability went to 0. So
 where it would stop, the records are searched for the one whose cells' slopes of the loss have the
 least sum, and the gain of moving probability to that record is computed [Frank & Wolfe 1956]. While
-this alone would gain more than the tolerance, the fit has certainly not converged. The duality gap
+this alone would gain more than the tolerance, the fit has certainly not converged. Where no step lowers the loss
+then, for cells at 1e-15 move it by less than rounding, all potentials are shrunk, and it goes on. The duality gap
 ``<slope, mu> - total * least`` itself is some hundred times the true gap, too much for a rule.
 """
 
@@ -47,6 +48,8 @@ _RIDGE = 1e-7
 """Added to the diagonal of the scaled Gram matrix, whose steps may depend on each other; far above rounding error."""
 _MIN_SHARE = 1e-9
 """An accelerated step may not shrink cells that hold less of the total than this: it could not bring them back."""
+_SHRUNK, _MAX_SHRUNK = 0.25, 5
+"""To what share potentials are shrunk (35 nats, which nothing comes back from, to 9), and how often at most."""
 _LONG_SHARE, _LONG_TOLERANCE = 0.25, 10.0
 """Over this share of all iterations the loss may have fallen by this many times the tolerance."""
 
@@ -112,8 +115,8 @@ class MirrorDescent:
         """
         state = _State(marginals, loss, theta, total=total, memory=self.memory)
         window = int(self.window * _patience(loss))
-        losses = [state.current.loss]
-        n_iterations, checked, moved, converged = 0, 0, True, loss.n_cells == 0
+        losses, best = [state.current.loss], state.current
+        n_iterations, checked, n_shrunk, moved, converged = 0, 0, 0, True, loss.n_cells == 0
         while moved and not converged and n_iterations < self.max_iterations:
             moved = state.advance()
             n_iterations += 1
@@ -125,12 +128,16 @@ class MirrorDescent:
                 converged = least is None or state.certain_gain(least) <= self.tolerance * losses[-1]
                 if not converged:
                     state.restart()
+                if not converged and not moved and n_shrunk < _MAX_SHRUNK:
+                    best = min(best, state.current, key=lambda iterate: iterate.loss)
+                    state.shrink()
+                    n_shrunk, moved, losses = n_shrunk + 1, True, [state.current.loss]
                 checked = n_iterations
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
         ended: Ending = "optimal" if converged else "stopped" if moved else "stalled"
-        reached = state.current.loss + loss.of_repeats
-        return state.current.theta, FitStatus(ended=ended, n_iterations=n_iterations, loss=reached)
+        best = min(best, state.current, key=lambda iterate: iterate.loss)
+        return best.theta, FitStatus(ended=ended, n_iterations=n_iterations, loss=best.loss + loss.of_repeats)
 
     def _stands_still(self, losses: Sequence[float], window: int) -> bool:
         """Little was gained lately, and not much more over a share of all iterations: slow fits need longer looks."""
@@ -159,7 +166,7 @@ class _State:
         self._scales = np.sqrt(loss.weights)
         # A clique of one cell always holds the total: its weight says nothing about steps.
         self._heaviest = [float(table.max()) for table in loss.split(loss.weights) if table.size > 1]
-        self._step = 1.0 / (total * max(self._heaviest, default=1.0))
+        self._first_step = self._step = 1.0 / (total * max(self._heaviest, default=1.0))
         self._past = _Differences(memory, theta.size)
         self.current = self._evaluate(theta)
 
@@ -183,6 +190,10 @@ class _State:
     def restart(self) -> None:
         """Start the acceleration over."""
         self._past.forget(self._past.size)
+
+    def shrink(self) -> None:
+        """Bring cells back whose probability is next to nothing."""
+        self.current, self._step = self._evaluate(_SHRUNK * self.current.theta), self._first_step
 
     def advance(self) -> bool:
         """Take one accelerated step, or a plain one if that fails; False if neither lowers the loss."""

@@ -204,6 +204,7 @@ class NumberColumn(NumericColumn):
 
     def with_decimals(self, decimals: int) -> Self:
         """This column with other decimals; a bin that then holds no value becomes part of one beside it."""
+        self._check_decimals(decimals)
         after_last = np.nextafter(self._edges[-1], np.inf)
         starts = first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), decimals)
         filled = np.flatnonzero(np.diff(starts) > 0)

@@ -3,6 +3,7 @@
 import pytest
 
 from synthdp.errors import SchemaError
+from synthdp.table.columns.numeric import NumberColumn
 from synthdp.table.schema.open_schema import OpenSchema
 
 
@@ -182,3 +183,10 @@ def test_other_rules_count_before_anything_is_learnt():
     (column,) = public.open_columns
     schema = public.closed({"years": column.closed(minimum=-20, maximum=-10)})
     assert schema["years"].maximum >= 5
+
+
+def test_decimals_that_no_float_has_are_an_error_of_the_schema():
+    """So that a run whose bounds came out astronomic goes on with others, and what it paid for is not lost."""
+    column = NumberColumn(name="income", minimum=0.0, maximum=1e150)
+    with pytest.raises(SchemaError, match=r"decimals is -400; use at most -135"):
+        column.with_decimals(-400)
