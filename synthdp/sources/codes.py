@@ -53,9 +53,8 @@ def code_of(column: Column, held: EngineColumn) -> nw.Expr:
         If the column's type in the engine does not say what the schema wants, or there are more than `MAX_CASES`
         levels or edges (`MAX_LOOKED_UP` if they are looked up). It names types, never a value.
     """
-    code = _coding(column, held)
-    if isinstance(code, Lookup):
-        code = code.worked_out
+    found = _coding(column, held)
+    code = found.worked_out if isinstance(found, Lookup) else found
     return nw.when(held.is_missing).then(nw.lit(int(column.missing_code))).otherwise(code).cast(nw.Int64)
 
 
@@ -154,7 +153,7 @@ def _from(moment: date, held: EngineColumn) -> nw.Expr:
 
 def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, PartColumn)
-    if not held.is_utc:
+    if held.has_zone and held.engine != "polars":
         _refuse(column, held, "whose days and hours are those of a session's time zone and not of UTC")
     low, high = (np.datetime64(bound, "s").astype(np.int64) for bound in (column.date.minimum, column.date.maximum))
     of_low, of_high = column.codes_of_numbers(np.array([low, high], dtype=np.float64)).tolist()
@@ -164,6 +163,7 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
         "month": lambda: values.dt.month() - 1,
         "hour": lambda: nw.lit(0) if held.family == "date" else values.dt.hour(),
     }[column.part]()
+    code = nw.when(code.is_null()).then(nw.lit(of_high)).otherwise(code)  # DuckDB has an infinity, which has no parts
     for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
         if (moment := held.moment(bound)) is not None:
             is_beyond = _from(moment, held) if after else ~_from(moment, held)

@@ -97,17 +97,21 @@ def _in_postgres(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _K
     with suppress(Error), frame.writing(), connection.transaction():  # its user has no right to, or it is a standby
         connection.execute(f"CREATE TEMP TABLE {table} AS {query} WITH NO DATA")
         is_kept = True
-    if is_kept:
-        with connection.transaction():
-            connection.execute(f"INSERT INTO {table} {query}")
-    else:
-        log(INFO, "postgres: it makes no temporary table for its user; codes are worked out in every query")
 
     def forget() -> None:
         if is_kept and not connection.lock.locked():  # what may only read drops nothing before the transaction ends
             with connection.transaction():
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
 
+    if not is_kept:
+        log(INFO, "postgres: it makes no temporary table for its user; codes are worked out in every query")
+    else:
+        try:
+            with connection.transaction():
+                connection.execute(f"INSERT INTO {table} {query}")
+        except BaseException:
+            _quietly(forget)
+            raise
     kept = backend.sql(f"SELECT * FROM {table}" if is_kept else query, schema=dict.fromkeys(names, "int32"))
     return nw.from_native(kept), forget
 
@@ -146,6 +150,7 @@ def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tupl
 
 def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
     """A code by joins with public values: whole numbers, or texts that are told by their bytes."""
+    given = given if is_text else f"TRY_CAST({given} AS BIGINT)"  # or unsigned ones of 128 bits would be cast, and fail
     words = [value.encode().hex() if is_text else str(int(value)) for value in codes]
     word, code = (f"unnest(string_split('{','.join(each)}', ','))" for each in (words, map(str, codes.values())))
     word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"

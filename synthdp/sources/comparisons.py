@@ -93,13 +93,9 @@ def are_successive(edges: Sequence[float]) -> bool:
 
 def is_value(values: nw.Expr, value: Any, *, or_above: bool = False) -> nw.Expr:
     """Whether each value is a public one; engines do not agree on how infinity is written."""
-    if not _is_infinite(value):
+    if not isinstance(value, float) or not math.isinf(value):
         found: nw.Expr = values >= value if or_above else values == value
         return found
     if value > 0:
         return values > np.finfo(float).max
     return ~values.is_null() if or_above else values < np.finfo(float).min
-
-
-def _is_infinite(value: Any) -> bool:
-    return isinstance(value, float) and math.isinf(value)

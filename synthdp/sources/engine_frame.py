@@ -21,11 +21,7 @@ from synthdp.table.stoppable import Stop
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
 
-WHITE_SPACE = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + ("\u2028\u2029\u202f\u205f\u3000")
-)
+WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
 """What Python strips off a text."""
 
 AROUND = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$"
@@ -58,25 +54,16 @@ class EngineColumn:
     def family(self) -> Family:
         """What its type has in common with others."""
         dtype = self.dtype
-        if dtype.is_integer():
-            return "integer"
         if dtype.is_numeric():
-            return "float"
-        families: dict[Any, Family] = {
-            nw.String: "text", nw.Categorical: "text", nw.Enum: "text",
-            nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime",
-        }  # fmt: skip
+            return "integer" if dtype.is_integer() else "float"
+        families: dict[Any, Family] = dict.fromkeys((nw.String, nw.Categorical, nw.Enum), "text")
+        families |= {nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime"}
         return next((family for kind, family in families.items() if dtype == kind), "other")
 
     @property
     def has_zone(self) -> bool:
         """Whether its values are moments in a time zone."""
         return self.family == "datetime" and self.dtype.time_zone is not None
-
-    @property
-    def is_utc(self) -> bool:
-        """Whether the engine gives the hours of its values in UTC."""
-        return not self.has_zone or self.engine == "polars"  # others: as their session says at the time
 
     @property
     def values(self) -> nw.Expr:
@@ -86,9 +73,8 @@ class EngineColumn:
     @property
     def is_missing(self) -> nw.Expr:
         """Whether each value is null or NaN: some engines call NaN larger than all numbers."""
-        if self.family != "float":
-            return self.values.is_null()
-        return self.values.is_null() | self.values.cast(nw.Float64).is_nan()  # decimals of Postgres can be NaN, too
+        is_null = self.values.is_null()
+        return is_null | self.values.cast(nw.Float64).is_nan() if self.family == "float" else is_null
 
     @property
     def whole_numbers(self) -> range:
@@ -168,6 +154,8 @@ class EngineFrame(Sensitive):
             engine, native = asked(engine, "finding the engine", lambda: behind_ibis(native))
         types = asked(engine, "reading the types of columns", lambda: dict(nw.from_native(native).collect_schema()))
         types |= {name: nw.Categorical() for name in types if types[name] == nw.Enum}  # whose levels may be the rows'
+        # `renamed` asks Postgres for moments in UTC
+        types |= {name: nw.Datetime() for name in types if engine == "postgres" and types[name] == nw.Datetime}
         columns = {name: EngineColumn(name, f"column_{i}", types[name], engine) for i, name in enumerate(types)}
         texts = {name for name, column in columns.items() if column.family == "text"}
         aliases = {name: column.alias for name, column in columns.items()}

@@ -9,15 +9,11 @@ from numpy.typing import NDArray
 from synthdp.errors import ParameterError
 from synthdp.grid import Grid
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engines import HASHED, with_hashes
 from synthdp.table.frames.containers import opened
 from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.held_columns import Frequencies, HeldColumn, held_column
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.sensitive import Sensitive
-
-_KEY = 0
-"""Of hashes that keep texts apart which an engine takes for equal; nothing is drawn by them."""
 
 
 @final
@@ -57,13 +53,9 @@ class EngineValues(Sensitive):
     def _read(self, column: OpenColumn) -> HeldColumn:
         """The distinct values of a column, each with the number of its rows."""
         held = self._frame.columns[column.name]
-        keys, frame = [held.alias], self._frame
-        if held.family == "text":  # engines may compare without case: bytes that differ are values that do
-            frame = frame.with_rows(with_hashes(frame.engine, frame.rows, keys, _KEY))
-            keys.append(HASHED)
-        found = frame.grouped(keys, "counting values")
+        found = self._frame.grouped([held.alias], "counting values")
         values = opened(found.select(held.alias).to_native()).frame[held.alias]
         distinct = held_column(column)
         distinct.add(plain_column(values, column.type))
-        distinct.weights = frame.whole_numbers(found, "n_rows")
+        distinct.weights = self._frame.whole_numbers(found, "n_rows")
         return distinct

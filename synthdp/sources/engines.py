@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 
+from synthdp.errors import SourceError
 from synthdp.table.asking import asked
 
 Engine: TypeAlias = Literal["polars", "duckdb", "postgres", "ibis", "pyspark"]
@@ -20,6 +21,8 @@ HASHED = "hashed"
 def behind_ibis(table: Any) -> tuple[Engine, Any]:
     """The engine of a table of Ibis, and the table as it is asked for: a relation, if it is in DuckDB."""
     backend = table.get_backend()
+    if backend.name == "postgres" and backend.con.info.parameter_status("standard_conforming_strings") != "on":
+        raise SourceError("postgres: standard_conforming_strings is off: words of a schema may be SQL; set it on")
     if backend.name != "duckdb":
         return "postgres" if backend.name == "postgres" else "ibis", table
     table.limit(0).to_pyarrow()  # makes tables in memory known to DuckDB
@@ -44,13 +47,35 @@ def renamed(engine: Engine, native: Any, names: Mapping[str, str], *, texts: set
     if engine not in KEEP_TABLES:
         return nw.to_native(nw.from_native(native).select(nw.col(name).alias(names[name]) for name in names))
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
-    by_bytes = {name: f'CAST({quoted[name]} AS TEXT) COLLATE "C"' for name in texts}
-    chosen = ", ".join(f"{by_bytes.get(name, quoted[name])} AS {alias}" for name, alias in names.items())
+    told = quoted | {name: f'CAST({quoted[name]} AS TEXT) COLLATE "C"' for name in texts}
     if engine == "duckdb":
-        return native.project(chosen)
+        return native.project(", ".join(f"{told[name]} AS {alias}" for name, alias in names.items()))
     backend, types = native.get_backend(), native.schema()
-    query = f"SELECT {chosen} FROM ({backend.compile(native)}) AS given"
-    return backend.sql(query, schema={alias: types[name] for name, alias in names.items()})
+    held = [_as_python_has_it(told[name], types[name]) for name in names]
+    chosen = ", ".join(f"{said} AS {alias}" for (said, _), alias in zip(held, names.values(), strict=True))
+    # OFFSET keeps Postgres from putting what is chosen into each comparison with it, anew
+    query = f"SELECT {chosen} FROM ({backend.compile(native)}) AS given OFFSET 0"
+    return backend.sql(query, schema=dict(zip(names.values(), (dtype for _, dtype in held), strict=True)))
+
+
+_NO_FLOATS = """WHEN abs({0}) < 2.5e-324 THEN 0 WHEN {0} <> 'NaN' AND {0} > 1.7976931348623157e308 THEN 'Infinity'
+    WHEN {0} < -1.7976931348623157e308 THEN '-Infinity'"""
+"""What Postgres fails to cast to floats, and what it is when it is read as a text."""
+
+
+def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
+    """A column of Postgres and its type, so that no row is an error when it is read: one would end the release.
+
+    Decimals become floats, moments are in UTC and none is before the year 1 or after 9999, which Python has not.
+    """
+    if dtype.is_decimal():
+        beyond = "WHEN FALSE THEN 0" if dtype.precision else _NO_FLOATS.format(said)
+        return f"CASE {beyond} ELSE CAST({said} AS DOUBLE PRECISION) END", "float64"
+    if not dtype.is_date() and not dtype.is_timestamp():
+        return said, dtype
+    said = f"({said} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else said
+    clipped = f"least(greatest({said}, '0001-01-01'), '9999-12-31 23:59:59.999999')"
+    return f"CASE WHEN {said} IS NOT NULL THEN {clipped} END", "date" if dtype.is_date() else "timestamp"
 
 
 def with_hashes(engine: Engine, rows: nw.LazyFrame[Any], names: Sequence[str], key: int) -> nw.LazyFrame[Any]:
@@ -59,8 +84,7 @@ def with_hashes(engine: Engine, rows: nw.LazyFrame[Any], names: Sequence[str], k
     Rows that agree in these columns have one hash. That two others share theirs is a matter of chance, and
     nothing that is promised of a guarantee depends on it. Raises `SourceError` if the engine has no hash.
     """
-    native = nw.to_native(rows)
-    return asked(engine, "hashing rows", lambda: nw.from_native(_HASHES[engine](native, names, key)))
+    return asked(engine, "hashing rows", lambda: nw.from_native(_HASHES[engine](nw.to_native(rows), names, key)))
 
 
 def _by_polars(rows: Any, names: Sequence[str], key: int) -> Any:

@@ -76,5 +76,6 @@ def _has_no_id(ids: EngineColumn, missing_values: Sequence[str]) -> nw.Expr:
     missing = ids.is_missing
     if ids.family == "text":
         return missing | ids.values.is_in(sorted(words))
-    numbers = sorted(int(word) for word in words if word.removeprefix("-").isdecimal() and word == str(int(word)))
-    return missing | ids.values.is_in(numbers) if ids.family == "integer" and numbers else missing
+    whole = sorted(int(word) for word in words if word.removeprefix("-").isdecimal() and word == str(int(word)))
+    numbers = [number for number in whole if number in ids.whole_numbers] if ids.family == "integer" else []
+    return missing | ids.values.is_in(numbers) if numbers else missing

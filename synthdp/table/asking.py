@@ -13,8 +13,11 @@ Answer = TypeVar("Answer")
 
 LOOK = "look at the table in the engine itself"
 
-_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j", "distributed.worker")
-"""Where PySpark and Dask write the texts of errors, on top of raising them."""
+_OF_SPARK = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+"""Where PySpark writes the texts of errors and of answers, on top of giving them."""
+
+_NOTHING = logging.Filter("nobody")
+"""Lets through what a logger of that name writes, so nothing of any other."""
 
 
 def asked(
@@ -70,15 +73,11 @@ def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
 @contextmanager
 def _silence() -> Iterator[None]:
     """Keep what an engine says of its errors out of the logs of this process."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers = [logging.getLogger(name) for name in (*_OF_SPARK, "distributed.worker")]
     for logger in loggers:
-        logger.addFilter(_nothing)
+        logger.addFilter(_NOTHING)
     try:
         yield
     finally:
         for logger in loggers:
-            logger.removeFilter(_nothing)
-
-
-def _nothing(record: logging.LogRecord) -> bool:  # noqa: ARG001
-    return False
+            logger.removeFilter(_NOTHING)

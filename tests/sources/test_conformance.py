@@ -199,6 +199,25 @@ def test_levels_of_texts_are_not_learnt_where_a_collation_may_take_two_for_one()
         EngineTable.of(people, OpenSchema.from_kinds({"word": "categorical", "flag": "boolean"}))
 
 
+def test_no_value_of_duckdb_is_an_error():
+    duckdb = pytest.importorskip("duckdb")
+    bounds = {"minimum": "0001-01-01", "maximum": "9999-12-31"}
+    fields = [
+        {"name": "day", "type": "date", "constraints": bounds, "synthdp": {"bins": 2, "parts": ["weekday", "month"]}},
+        {"name": "word", "type": "string", "constraints": {"enum": ["1", "2"]}},
+    ]
+    schema = OpenSchema.from_dict({"fields": fields})
+    wide = 2**128 - 1  # more than a whole number with a sign holds
+    rows = f"('infinity', '1'), ('-infinity', '{wide}'), (NULL, '{2**127}'), ('2021-01-03', '2')"
+    table = duckdb.connect().sql(
+        f"SELECT day::DATE AS day, word::UHUGEINT AS word FROM (VALUES {rows}) AS t(day, word)"
+    )
+    source = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
+    weekdays, words = source.counts_of([("day:weekday",), ("word",)])
+    assert weekdays.tolist() == [1, 0, 0, 0, 1, 0, 1, 1]  # 9999-12-31 is a Friday
+    assert words.tolist() == [1, 1, 2]
+
+
 @pytest.mark.skipif("ibis" not in ENGINES, reason="ibis is not installed")
 def test_tables_in_memory_that_ibis_joins_with_others_in_duckdb():
     import ibis

@@ -93,6 +93,15 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     assert SECRET not in said_by(caught.value, caplog)
 
 
+@pytest.mark.parametrize("name", ["py4j.clientserver", "py4j.java_gateway", "distributed.worker"])
+def test_what_libraries_log_of_answers_and_errors_is_not_kept(name, caplog):
+    caplog.set_level(logging.DEBUG)
+    asked("pyspark", "counting rows", lambda: logging.getLogger(name).debug("Answer received: %s", SECRET))
+    assert SECRET not in caplog.text
+    logging.getLogger(name).warning("of others")
+    assert "of others" in caplog.text
+
+
 def test_lazy_tables_of_other_libraries_are_refused_with_a_way_out(monkeypatch):
     monkeypatch.setattr(engine_frame, "_ENGINES", ())
     with pytest.raises(ParameterError, match="lazy table of polars; give one of polars, DuckDB"):

@@ -86,3 +86,12 @@ def test_what_is_no_bound_or_no_id_is_refused(change, problem):
     table = EngineFrame.of(PEOPLE.with_columns(weight=pl.lit(0.5)).lazy())
     with pytest.raises(problem):
         bounded(table, **({"unit": "who", "columns": ["age"], "max_rows": 1, "missing_values": []} | change))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt64])
+def test_numbers_that_no_id_can_be_are_not_looked_for(engine, dtype):
+    frame = pl.DataFrame({"who": [1, 1, 2], "age": [1, 2, 3]}, schema_overrides={"who": dtype})
+    words = ["-300", str(2**70), str(10**50), "2"]
+    some = bounded(EngineFrame.of(ENGINES[engine](frame)), "who", ["age"], max_rows=2, missing_values=words)
+    assert some.grouped([], "counting")["n_rows"].to_list() == [2]

@@ -15,6 +15,7 @@ from helpers.cli_runs import invoke
 from helpers.engines import ODD, SCHEMA
 from helpers.stopped_runs import answers
 
+from synthdp.errors import SourceError
 from synthdp.grid import Grid
 from synthdp.release.keeping.journal import Journal
 from synthdp.sources.connecting import open_source
@@ -269,6 +270,75 @@ def test_more_levels_than_an_expression_could_hold(postgres):
         expected = held_frame(opened(frame).frame, schema).counted(schema.closed({}))
         for ours, theirs in zip(found, expected.counts_of([("street",), ("number",)]), strict=True):
             assert (ours == theirs).all()
+
+
+FAR = ["infinity", "-infinity", "12000-01-05", "0044-03-15 BC", "9999-12-31 23:59:59.5", "2020-01-01 20:00"]
+"""Moments of Postgres, of which Python has only the last two."""
+
+DECIMALS = ["1.5", "1e400", "-1e400", "1e-400", "-1e-400", "NaN", "Infinity", "0.1234567890123456789012345", None]
+"""Decimals of Postgres, of which one has no float and some are more than Arrow holds."""
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_no_value_of_postgres_is_an_error(kept, postgres):
+    """For an error would tell whoever made the release of the one row that has it."""
+    import ibis
+    import psycopg
+
+    year = {
+        "constraints": {"minimum": "0001-01-01", "maximum": "9999-12-31"},
+        "synthdp": {"edges": ["0001-01-01", "2020-01-01", "2020-01-02", "9999-12-31"], "parts": ["month"]},
+    }
+    number = {"constraints": {"minimum": 0, "maximum": 2}, "synthdp": {"edges": [0, 1, 2]}}
+    fields = [{"name": name, "type": "date"} | year for name in ("day", "moment", "zoned")]
+    schema = OpenSchema.from_dict({"fields": [*fields, {"name": "price", "type": "number"} | number]})
+    kinds = {"day": "date", "moment": "datetime", "zoned": "datetime", "price": "number"}
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        connection.execute("SET TIME ZONE 'UTC'")
+        connection.execute("CREATE TEMP TABLE far (day date, moment timestamp, zoned timestamptz, price numeric)")
+        rows = [(at, at, at, price) for at, price in itertools.zip_longest(FAR, DECIMALS)]
+        connection.cursor().executemany("INSERT INTO far VALUES (%s, %s, %s, %s)", rows)
+        table = ibis.postgres.from_connection(connection).table("far")
+        connection.execute(
+            "SET TIME ZONE 'Asia/Tokyo'"
+        )  # which Ibis had set; there Python has not all hours of 9999 in UTC
+        with connection.transaction():
+            connection.execute("SET TRANSACTION " + ("READ WRITE" if kept else "READ ONLY"))
+            found = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
+            days, zoned, prices, months = found.counts_of([("day",), ("zoned",), ("price",), ("zoned:month",)])
+            learnt = EngineTable.of(EngineFrame.of(table), OpenSchema.from_kinds(kinds)).source
+            counted = [learnt.histogram(Grid(column=name), [0]).tolist() for name in kinds]
+    assert days.tolist() == zoned.tolist() == [2, 1, 3, 3]
+    assert months.tolist() == [3, *[0] * 10, 3, 3]
+    assert prices.tolist() == [4, 3, 2]
+    assert counted == [[3, 2, 4], [3, 2, 4], [3, 2, 4], [2, 1, 6]]
+
+
+def test_backslashes_that_end_texts_are_not_put_into_queries(postgres):
+    import ibis
+    import psycopg
+
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        table = ibis.postgres.from_connection(connection).table("people")
+        connection.execute("SET standard_conforming_strings = off")
+        with pytest.raises(SourceError, match="standard_conforming_strings is off"):
+            EngineFrame.of(table)
+        connection.execute("SET standard_conforming_strings = on")
+        assert bounded(EngineFrame.of(table), "word", [], max_rows=9, missing_values=["\\' OR 1=1 --", "a\\"])
+
+
+def test_a_row_that_cannot_be_coded_leaves_no_table_in_the_session(postgres):
+    import ibis
+    import psycopg
+
+    schema = OpenSchema.from_dict({"fields": [{"name": "x", "type": "boolean"}]})
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        connection.execute("CREATE TEMP VIEW failing AS SELECT 1 / g > 0 AS x FROM generate_series(0, 1) AS g")
+        table = EngineTable.of(EngineFrame.of(ibis.postgres.from_connection(connection).table("failing")), schema)
+        for _ in range(2):
+            with pytest.raises(SourceError, match="DivisionByZero"):
+                table.counted(schema.closed({}))
+            assert n_kept(connection) == 0
 
 
 @pytest.mark.parametrize("n_answers", [1, 4])

@@ -244,7 +244,9 @@ class FileSet(TableFile):
             with self._open_part(part) as table:
                 yield table
         except DataFileError as error:
-            raise DataFileError(str(error).replace(repr(part), repr(_shown(self._path, part)))) from None
+            error.args = (str(error).replace(repr(part), repr(_shown(self._path, part))),)
+            error.__cause__ = error.__context__ = None  # these name the file, too
+            raise
 
     def _check_same(self, part: str, table: TableFile) -> None:
         shown, first = (_shown(self._path, each) for each in (part, self._parts[0]))
