@@ -33,7 +33,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 DELTA = 1e-9
@@ -87,7 +87,7 @@ def _learnt(name: str, frame: pd.DataFrame, epsilon: float) -> Iterator[dict[str
         accounting=Accounting.GDP,
         failure_delta=DELTA * DOMAIN_SHARE if takes_thresholds(schema) else 0.0,
     )
-    values = PrivateValues(held_frame(frame[numeric], schema).source, ledger)
+    values = PrivateValues(held_rows(frame[numeric], schema).source, ledger)
     least = min_mass(ledger.unit, rho=ledger.budget * Fraction(3, 4), n_columns=len(frame.columns))
     columns = learn_columns(
         schema,

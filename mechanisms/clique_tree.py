@@ -129,9 +129,9 @@ class CliqueTree(Mechanism):
         known, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
         n_refused = 0
         for clique in sorted(demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty):
-            inside = set(combinations(clique, 2))
             if n_refused == _MAX_REFUSED:
                 break
+            inside = set(combinations(clique, 2))
             if demands[clique].first_return <= price or inside & known:
                 continue
             if growth.n_cells_with([clique], max_cells=limit)[0] == inf:

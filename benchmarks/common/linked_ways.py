@@ -19,7 +19,7 @@ from synthdp.release.release import Release
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 Tables = dict[str, pd.DataFrame]
@@ -210,7 +210,7 @@ def drawn(
     release = Release(
         schema=schema, epsilon=epsilon, delta=DELTA, mechanism="auto", adjacency="add-remove", ledger=part
     )
-    synthesis = release.of(held_frame(frame, schema, unit=ROOT, max_rows=rows))
+    synthesis = release.of(held_rows(frame, schema, unit=ROOT, max_rows=rows))
     return synthesis.sample(None if synthesis.knows_rows else 1000)
 
 

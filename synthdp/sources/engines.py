@@ -69,8 +69,8 @@ def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
     Decimals become floats, moments are in UTC and none is before the year 1 or after 9999, which Python has not.
     """
     if dtype.is_decimal():
-        beyond = "WHEN FALSE THEN 0" if dtype.precision else _NO_FLOATS.format(said)
-        return f"CASE {beyond} ELSE CAST({said} AS DOUBLE PRECISION) END", "float64"
+        cast = f"CAST({said} AS DOUBLE PRECISION)"
+        return cast if dtype.precision else f"CASE {_NO_FLOATS.format(said)} ELSE {cast} END", "float64"
     if not dtype.is_date() and not dtype.is_timestamp():
         return said, dtype
     said = f"({said} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else said

@@ -9,7 +9,7 @@ from helpers.random_tables import LOUD, moves
 from synthdp.grid import Grid
 from synthdp.table.columns.points import STEPS
 from synthdp.table.records import held_columns
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 AMOUNTS = pd.DataFrame({"x": [*range(1700, 2300, 7), *[2000, 2050, 2100, 2005] * 9, 0, None] * 6}, dtype=object)
@@ -31,7 +31,7 @@ def with_value(value):
 
 
 def steps_counted(frame, kind):
-    table = held_frame(frame, OpenSchema.from_kinds(KINDS[kind]))
+    table = held_rows(frame, OpenSchema.from_kinds(KINDS[kind]))
     return table.source.histogram(Grid(column="x", of="steps", decimals=int(kind == "number")), CELLS)
 
 

@@ -1,6 +1,7 @@
 """What can be reached from an object or from an error, and whether it is records or exact counts."""
 
 import gc
+import traceback
 import types
 
 import numpy as np
@@ -50,6 +51,11 @@ def errors_of(error: BaseException) -> list[BaseException]:
             found.append(known)
             todo += [known.__cause__, known.__context__]
     return found
+
+
+def told_by(error: BaseException, log: str) -> str:
+    """All that an error tells whoever sees its tracebacks, and a log."""
+    return "".join("".join(traceback.format_exception(each)) for each in errors_of(error)) + log
 
 
 def carried(error: BaseException, *, callers: int) -> list[object]:

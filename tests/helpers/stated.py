@@ -5,7 +5,7 @@ import pandas as pd
 
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.release.release import Release
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 DECLARED = {
@@ -55,4 +55,4 @@ def release_of(declared=None, *, about=None, unit=None, max_rows=1, rescue=None,
     stated = {} if about is None else {"about": about}
     run = Release(schema=schema, stated=stated, unit=unit, max_rows_per_unit=max_rows, **settings)
     columns = [*schema.names, *([unit] if unit else [])]
-    return run.of(held_frame(people()[columns], schema, unit=unit, max_rows=max_rows), report=report, rescue=rescue)
+    return run.of(held_rows(people()[columns], schema, unit=unit, max_rows=max_rows), report=report, rescue=rescue)

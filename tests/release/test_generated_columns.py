@@ -15,7 +15,7 @@ from synthdp.measurement import LinearMeasurement
 from synthdp.release import release
 from synthdp.release.loading import load
 from synthdp.table.records import held_table
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 HOUSES = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"]}}
@@ -197,7 +197,7 @@ def is_told(*things):
 
 
 def test_rows_that_are_held_hold_nothing_of_them():
-    held = [held_frame(frame_of(), OpenSchema.from_kinds(KINDS | more)) for more in ({}, {"mail": "categorical"})]
+    held = [held_rows(frame_of(), OpenSchema.from_kinds(KINDS | more)) for more in ({}, {"mail": "categorical"})]
     assert [is_told(each) for each in held] == [False, True]  # the second reads them
 
 

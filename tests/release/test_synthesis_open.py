@@ -16,7 +16,7 @@ from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.records.codec import encode
 from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -75,8 +75,8 @@ def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, 
     assert not opened.is_open
     paths = [
         (public, CodedSource(encode(frame, public))),
-        (public, held_frame(frame, opened)),
-        (opened, held_frame(frame, opened)),
+        (public, held_rows(frame, opened)),
+        (opened, held_rows(frame, opened)),
     ]
     runs = [released(schema, rows, mechanism, seed=5) for schema, rows in paths]
     for number, run in enumerate(runs):
@@ -173,7 +173,7 @@ def test_what_is_declared_stays_declared():
 def test_a_predictable_run_says_not_private():
     opened = OpenSchema.from_kinds(KINDS)
     frame = people(300)
-    runs = [released(opened, held_frame(frame, opened), "independent", seed=3) for _ in range(2)]
+    runs = [released(opened, held_rows(frame, opened), "independent", seed=3) for _ in range(2)]
     assert runs[0].certificate["guarantee"].startswith("NOT PRIVATE")
     assert runs[0].certificate == runs[1].certificate
     assert runs[0].schema.fingerprint == runs[1].schema.fingerprint
@@ -321,5 +321,5 @@ def test_rows_that_were_read_for_another_unit_are_refused(read):
         max_rows_per_unit=1,
     )
     with pytest.raises(ParameterError, match="unit and most rows"):
-        run.of(held_frame(frame, schema, **read))
+        run.of(held_rows(frame, schema, **read))
     assert not run.ledger.events

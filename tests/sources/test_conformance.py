@@ -15,7 +15,7 @@ from synthdp.sources.persons import bounded
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.frames.partitioned_frame import partitioned
-from synthdp.table.records.loading import held_frame, held_rows
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
@@ -36,7 +36,7 @@ def counts_by_clique(rows, schema=SCHEMA_OF_ALL, most=2):
 
 @pytest.fixture(scope="module")
 def expected():
-    return counts_by_clique(held_frame(opened(ODD).frame, SCHEMA_OF_ALL))
+    return counts_by_clique(held_rows(opened(ODD).frame, SCHEMA_OF_ALL))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -79,7 +79,7 @@ def test_many_levels_and_unknown_values_are_found(engine):
     levels = [f"town {i}" for i in range(300)]
     schema = OpenSchema.from_dict({"fields": [{"name": "town", "type": "string", "constraints": {"enum": levels}}]})
     frame = pl.DataFrame({"town": [*levels[::7], "nowhere", None, "town", "town 7 ", "TOWN 7", "zzz", ""]})
-    expected = counts_by_clique(held_frame(opened(frame).frame, schema), schema)
+    expected = counts_by_clique(held_rows(opened(frame).frame, schema), schema)
     assert counts_by_clique(engine_table(engine, frame, schema), schema) == expected
 
 
@@ -97,14 +97,14 @@ def test_more_levels_than_an_expression_could_hold(engine):
     streets = [*levels[::400], "rue n° 1's ", "rue n° 1", None, 'x"; DROP']
     frame = pl.DataFrame({"street": streets, "number": [*range(6990, 6990 + len(streets) - 1), None]})
     assert counts_by_clique(engine_table(engine, frame, schema), schema, most=1) == counts_by_clique(
-        held_frame(opened(frame).frame, schema), schema, most=1
+        held_rows(opened(frame).frame, schema), schema, most=1
     )
 
 
 def both_counts(engine, frame, field):
     """What an engine counts of a table of one column, and what is counted of it in memory."""
     schema = OpenSchema.from_dict({"fields": [{"name": "x", **field}]})
-    in_memory = held_frame(opened(frame).frame, schema)
+    in_memory = held_rows(opened(frame).frame, schema)
     return (counts_by_clique(rows, schema) for rows in (engine_table(engine, frame, schema), in_memory))
 
 
@@ -163,7 +163,7 @@ def test_a_collation_of_duckdb_takes_no_two_levels_or_persons_for_one(by):
     if by == "default":
         connection.execute("SET default_collation = 'NOCASE.NOACCENT'")
     assert connection.execute("SELECT count(*) FROM people WHERE word = 'A'").fetchall() >= [(2,)]
-    in_memory = held_frame(opened(pl.DataFrame({"word": words})).frame, schema)
+    in_memory = held_rows(opened(pl.DataFrame({"word": words})).frame, schema)
     people = connection.table("people")
     if by == "ibis":
         people = pytest.importorskip("ibis").duckdb.from_connection(connection).table("people")
@@ -173,7 +173,7 @@ def test_a_collation_of_duckdb_takes_no_two_levels_or_persons_for_one(by):
     assert persons.grouped([], "counting")["n_rows"].to_list() == [6]  # "a" and "a " are one, nobody has no id
     grid, kinds = Grid(column="word"), OpenSchema.from_kinds({"word": "categorical"})
     learnt = EngineTable.of(EngineFrame.of(people), kinds).source.frequencies(grid)
-    expected = held_frame(opened(pl.DataFrame({"word": words})).frame, kinds).source.frequencies(grid)
+    expected = held_rows(opened(pl.DataFrame({"word": words})).frame, kinds).source.frequencies(grid)
     assert [list(each) for each in learnt] == [list(each) for each in expected]
 
 
@@ -183,7 +183,7 @@ def test_values_to_learn_from_are_those_of_memory(engine):
     kinds = texts | {"number": "number", "whole": "integer", "day": "date", "flag": "boolean"}
     schema = OpenSchema.from_kinds(kinds)
     frame = pl.concat([ODD.select(list(kinds)), ODD.select(list(kinds))[:3]])
-    held, remote = held_frame(opened(frame).frame, schema).source, engine_table(engine, frame, schema).source
+    held, remote = held_rows(opened(frame).frame, schema).source, engine_table(engine, frame, schema).source
     starts = np.array([-1, 0, 1, 18262], dtype=np.int64)
     for grid in (*(Grid(column=name) for name in kinds), Grid(column="number", of="decimals")):
         given = np.empty(0, dtype=np.int64) if grid.column == "word" else starts

@@ -2,12 +2,12 @@
 
 import logging
 import pickle
-import traceback
 
 import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES, LEARNING, in_duckdb
+from helpers.reach import told_by
 
 from synthdp import synthesize
 from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, SchemaError, SourceError
@@ -71,14 +71,6 @@ def failing(connection):
     return connection.table("people")
 
 
-def said_by(error, caplog):
-    chain = []
-    while error is not None:
-        chain.append(error)
-        error = error.__cause__ or error.__context__
-    return "".join("".join(traceback.format_exception(each)) for each in chain) + caplog.text
-
-
 def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     caplog.set_level(logging.DEBUG)
     with pytest.raises(duckdb.Error, match=SECRET):  # so it would be told without us
@@ -87,10 +79,10 @@ def test_an_error_of_an_engine_is_told_by_its_kind_alone(caplog):
     table = EngineTable.of(EngineFrame.of(failing(duckdb.connect())), schema)
     with pytest.raises(SourceError, match=r"duckdb: counting rows failed \(ConversionException\)") as caught:
         list(table.counted(schema.closed({})).counts_of([("x",)]))
-    assert SECRET not in said_by(caught.value, caplog)
+    assert SECRET not in told_by(caught.value, caplog.text)
     with pytest.raises(SourceError) as caught:
         synthesize(failing(duckdb.connect()), {"fields": [AGE]}, epsilon=1.0, delta=1e-6)
-    assert SECRET not in said_by(caught.value, caplog)
+    assert SECRET not in told_by(caught.value, caplog.text)
 
 
 @pytest.mark.parametrize("name", ["py4j.clientserver", "py4j.java_gateway", "distributed.worker"])

@@ -10,7 +10,7 @@ from synthdp.errors import SchemaError
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_table import EngineTable
 from synthdp.table.frames.containers import opened
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
@@ -35,7 +35,7 @@ def check(engine, seed, n_columns):
     assert len(taken) > n_columns / 2
     schema, kept = OpenSchema.from_dict({"fields": taken}), frame.select([field["name"] for field in taken])
     remote = counted(EngineTable.of(EngineFrame.of(ENGINES[engine](kept)), schema), schema)
-    assert remote == counted(held_frame(opened(kept).frame, schema), schema)
+    assert remote == counted(held_rows(opened(kept).frame, schema), schema)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -23,7 +23,7 @@ from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_table import EngineTable
 from synthdp.sources.persons import bounded
 from synthdp.table.frames.containers import opened
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = [
@@ -106,13 +106,13 @@ def postgres():
 def test_postgres_gives_the_counts_of_memory_and_of_one_moment(postgres):
     import psycopg
 
-    expected = counts(held_frame(opened(ODD).frame, PUBLIC))
+    expected = counts(held_rows(opened(ODD).frame, PUBLIC))
     with open_source(postgres.address, "people") as frame:
         table = EngineTable.of(frame, PUBLIC)
         assert counts(table) == expected
         with psycopg.connect(postgres.address, autocommit=True) as connection:
             connection.execute("INSERT INTO people SELECT * FROM people")
-        assert counts(table, most=1) == counts(held_frame(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
+        assert counts(table, most=1) == counts(held_rows(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
     with open_source(postgres.address, "public.people") as frame:
         persons = EngineTable.of(frame, OpenSchema.from_dict(SCHEMA), unit="word", max_rows=1)
         assert persons.max_rows == 1
@@ -133,7 +133,7 @@ def n_kept(connection):
 
 @pytest.fixture(scope="module")
 def expected():
-    return counts(held_frame(opened(ODD).frame, PUBLIC))
+    return counts(held_rows(opened(ODD).frame, PUBLIC))
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_who_may_make_no_temporary_table_gets_the_same_counts(postgres, people, 
                 assert counts(table) == expected
                 assert "codes are worked out in every query" in caplog.text
                 owner.execute("DELETE FROM changed")
-                assert counts(table, most=1) == counts(held_frame(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
+                assert counts(table, most=1) == counts(held_rows(opened(ODD).frame, PUBLIC), most=1)  # a snapshot
                 assert n_kept(session(frame)) == 0
         finally:
             owner.execute("GRANT TEMP ON DATABASE postgres TO PUBLIC")
@@ -248,7 +248,7 @@ def test_a_collation_of_postgres_takes_no_two_levels_or_persons_for_one(postgres
         assert persons.grouped([], "counting")["n_rows"].to_list() == [8]
         learnt = EngineTable.of(EngineFrame.of(table), kinds).source.frequencies(grid)
         assert [list(each) for each in learnt] == [
-            list(each) for each in held_frame(held, kinds).source.frequencies(grid)
+            list(each) for each in held_rows(held, kinds).source.frequencies(grid)
         ]
 
 
@@ -267,7 +267,7 @@ def test_more_levels_than_an_expression_could_hold(postgres):
         connection.cursor().executemany("INSERT INTO houses VALUES (%s, %s)", frame.rows())
         table = EngineTable.of(EngineFrame.of(ibis.postgres.from_connection(connection).table("houses")), schema)
         found = table.counted(schema.closed({})).counts_of([("street",), ("number",)])
-        expected = held_frame(opened(frame).frame, schema).counted(schema.closed({}))
+        expected = held_rows(opened(frame).frame, schema).counted(schema.closed({}))
         for ours, theirs in zip(found, expected.counts_of([("street",), ("number",)]), strict=True):
             assert (ours == theirs).all()
 
@@ -391,7 +391,7 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         texts = ODD.with_columns(pl.col("moment").dt.to_string("iso"))
         rows = session.createDataFrame(texts.to_arrow())
         rows = rows.withColumn("moment", rows["moment"].cast("timestamp_ntz"))
-        expected = counts(held_frame(opened(ODD).frame, PUBLIC))
+        expected = counts(held_rows(opened(ODD).frame, PUBLIC))
         assert counts(EngineTable.of(EngineFrame.of(rows), PUBLIC)) == expected
         persons = EngineTable.of(EngineFrame.of(rows), PUBLIC, unit="word", max_rows=1)
         (total,) = persons.counted(PUBLIC.without("word").closed({})).counts_of([()])

@@ -21,9 +21,9 @@ from synthdp.table.columns.reading import is_missing, objects_of, texts_of
 from synthdp.table.frames.containers import is_foreign, opened
 from synthdp.table.frames.empty_cells import Mask, empty_cells, filled_cells
 from synthdp.table.frames.partitioned_frame import partitioned
-from synthdp.table.frames.plain import with_columns
 from synthdp.table.headers import listed
 from synthdp.table.schema.schema import Schema
+from synthdp.table.with_columns import with_columns
 
 Rows = NDArray[np.intp]
 

@@ -6,7 +6,7 @@ of all rows below it: each of them has that value, as if it stood in its file, a
 
 import glob
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from os import PathLike
@@ -22,6 +22,7 @@ from synthdp.table.files.formats import STANDARD_STREAM, Packing, file_kind
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.files.writing import reason
 from synthdp.table.texts import is_writable
+from synthdp.table.with_columns import with_columns
 
 _NO_PARTS = (".", "_")
 """How names of files begin that others leave in folders of tables: hidden ones, ``_SUCCESS``."""
@@ -212,7 +213,7 @@ class FileSet(TableFile):
         """The types that the first file declares; texts are what folders say."""
         if self._declared is None:
             return None
-        return _with(self._declared, {name: pd.Series([], dtype=str) for name in self._values[self._parts[0]]})
+        return with_columns(self._declared, {name: pd.Series([], dtype=str) for name in self._values[self._parts[0]]})
 
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows of all files in chunks, none of which has rows of two files."""
@@ -233,7 +234,7 @@ class FileSet(TableFile):
                 self._check_same(part, self._part)
                 for chunk in rows(self._part):
                     said = {name: repeated(value, chunk.index) for name, value in self._values[part].items()}
-                    yield _with(chunk, said)[names]
+                    yield with_columns(chunk, said)[names]
                 self._part.check_unchanged()
             self._part, self._n_done = None, self._n_done + 1
 
@@ -263,14 +264,6 @@ class FileSet(TableFile):
         """How much of all files was read."""
         of_part = 0.0 if self._part is None else self._part.fraction * self._sizes[self._n_done]
         return min((sum(self._sizes[: self._n_done]) + of_part) / max(sum(self._sizes), 1), 1.0)
-
-
-def _with(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """A table with further columns."""
-    table = frame.copy(deep=False)
-    for name, column in columns.items():
-        table[name] = column
-    return table
 
 
 def _objects(value: str | None, rows: pd.Index) -> pd.Series:

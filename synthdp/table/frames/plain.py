@@ -15,6 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
+from synthdp.table.with_columns import with_columns
+
 _DURATIONS = (pd.Timedelta, timedelta, np.timedelta64)
 
 _SPANS = frozenset({pd.Period, pd.Interval, *_DURATIONS})
@@ -47,14 +49,6 @@ def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     made = {name: plain_column(column, types[name]) for name, column in own.items()}
     changed = {name: column for name, column in made.items() if column is not own[name]}
     return with_columns(frame, changed) if changed else frame
-
-
-def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """A table with some of its columns replaced; `pandas.DataFrame.assign` takes none that is called "self"."""
-    table = frame.copy(deep=False)
-    for name, column in columns.items():
-        table[name] = column
-    return table
 
 
 def plain_column(series: pd.Series, kind: str) -> pd.Series:

@@ -16,8 +16,9 @@ from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.reading import canonical_text
 from synthdp.table.frames.arrow_types import arrow_column
-from synthdp.table.frames.plain import plain_column, with_columns
+from synthdp.table.frames.plain import plain_column
 from synthdp.table.frames.scalars import durations, moments, numbers
+from synthdp.table.with_columns import with_columns
 
 
 def released_dtypes(dtypes: Mapping[str, Any], columns: Iterable[Column]) -> dict[str, Any]:

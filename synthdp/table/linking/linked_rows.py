@@ -87,9 +87,6 @@ class LinkedTableReader(Sensitive):
         names = [known[key] for key in keys[rows]] if table.row_key else []
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
 
-    def __repr__(self) -> str:
-        return "<LinkedTableReader>"
-
 
 @final
 class FamilyRows(Sensitive):
@@ -169,9 +166,6 @@ class FamilyRows(Sensitive):
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
         coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
         return WeightedSource(CodedSource(coded), view.weights, unit=unit, max_rows=view.grid)
-
-    def __repr__(self) -> str:
-        return "<FamilyRows>"
 
 
 def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:

@@ -49,6 +49,3 @@ class WeightedSource(Sensitive):
         """Weights of the rows in each cell of each clique, in the order asked for."""
         for counts in self._rows.counts_of([(*clique, CLASS) for clique in cliques]):
             yield counts @ self._weights
-
-    def __repr__(self) -> str:
-        return "<WeightedSource>"

@@ -90,7 +90,7 @@ class HeldTable(Sensitive):
 
     Closed columns are held as codes, open ones as numbers or as texts, each text once. It shows
     nothing of the rows: no length, no iteration, no text; it is not pickled or copied. Make one
-    by `HeldTableReader`, or `loading.held_rows` and `loading.held_frame`.
+    by `HeldTableReader`, or `loading.held_rows`.
     """
 
     __slots__ = ("_closed", "_coded", "_max_rows", "_open", "_unit")

@@ -63,11 +63,6 @@ def held_rows(
     return reader.finish()
 
 
-def held_frame(frame: pd.DataFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> HeldTable:
-    """Hold the rows of a data frame until their domain is known; raises as `held_rows` does."""
-    return held_rows(frame, schema, unit=unit, max_rows=max_rows)
-
-
 def chunks_of(
     table: ChunkedTable | pd.DataFrame, progress: Callable[[float], object] | None = None
 ) -> Iterator[pd.DataFrame]:

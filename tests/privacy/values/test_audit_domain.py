@@ -36,7 +36,7 @@ from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.held_columns import HeldColumn
 from synthdp.table.records.held_table import HeldSource, HeldTable
-from synthdp.table.records.loading import held_frame, held_rows
+from synthdp.table.records.loading import held_rows
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.records.vocabulary import Vocabulary
 from synthdp.table.schema.open_schema import OpenSchema
@@ -104,7 +104,7 @@ def assert_one_row_moves_one(frames, n_rows=1):
     for kind, schema in SCHEMAS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            one, other = (cells_of(held_frame(frame, schema), kind) for frame in frames)
+            one, other = (cells_of(held_rows(frame, schema), kind) for frame in frames)
         assert moved(one, other) <= n_rows, kind
 
 
@@ -205,7 +205,7 @@ def test_large_integers_are_told_apart_beside_a_gap(dtype):
     frames = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (values, [*values, None])]
     assert_one_row_moves_one([frames[0], pd.DataFrame({"x": values})], 0)
     assert_one_row_moves_one(frames)
-    texts, counts = held_frame(frames[1], OpenSchema.from_kinds({"x": "string"})).source.frequencies(Grid(column="x"))
+    texts, counts = held_rows(frames[1], OpenSchema.from_kinds({"x": "string"})).source.frequencies(Grid(column="x"))
     assert (texts, counts.tolist()) == (sorted(map(str, values)), [1, 1, 1, 1])
 
 
@@ -227,7 +227,7 @@ def test_numbers_with_every_bit_pattern_of_nan_and_underflow_are_read_without_a_
 
 def test_integers_too_large_for_a_float_are_clipped_by_their_sign():
     numbers = [10**400, -(10**400), 10**5000, Fraction(-(10**400), 3)]
-    table = held_frame(pd.DataFrame({"x": pd.Series(numbers, dtype=object)}), OpenSchema.from_kinds({"x": "number"}))
+    table = held_rows(pd.DataFrame({"x": pd.Series(numbers, dtype=object)}), OpenSchema.from_kinds({"x": "number"}))
     assert table.source.histogram(Grid(column="x"), np.array([0])).tolist() == [0, 2, 2]
 
 
@@ -359,7 +359,7 @@ def test_nothing_keeps_rows_when_a_release_is_made(unit):
     run = Release(schema=schema, unit=unit, max_rows_per_unit=1, **RELEASE)
     secret = "-".join(["the", "only", "one"])
     frame = pd.DataFrame({"town": ["A"] * 99 + [secret], "day": "2020-01-01", "price": "1.5", "who": range(100)})
-    found = run.of(held_frame(frame, schema, unit=unit))
+    found = run.of(held_rows(frame, schema, unit=unit))
     del frame
     assert holders() - before == set()
     assert mentions(secret) == 0
@@ -378,7 +378,7 @@ def test_a_failed_run_keeps_none_either_once_its_error_is_gone():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run.of(held_frame(pd.DataFrame({"town": ["A"] * 99}), schema), report=fail, rescue=paid_for.append)
+        run.of(held_rows(pd.DataFrame({"town": ["A"] * 99}), schema), report=fail, rescue=paid_for.append)
     assert len(paid_for) == 1
     assert holders() - before == set()
 
@@ -426,7 +426,7 @@ def test_domain_and_model_share_one_ledger(accounting, share):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"town": rng.choice(["A", "B"], 3000), "price": rng.lognormal(3, 1, 3000).round(2)})
     frame = frame.assign(age=rng.integers(0, 90, 3000), ok=rng.choice(["true", "false"], 3000))
-    run.of(held_frame(frame, schema))
+    run.of(held_rows(frame, schema))
     ledger = run.ledger
     of_domain = [event for event in ledger.events if isinstance(event, HistogramEvent | PartitionEvent)]
     assert of_domain == list(ledger.events[: len(of_domain)])
@@ -436,4 +436,4 @@ def test_domain_and_model_share_one_ledger(accounting, share):
     assert sum(event.delta for event in ledger.events) == ledger.failure_delta_spent <= ledger.failure_delta
     assert ledger.failure_delta == Fraction(1e-6 * share)
     with pytest.raises(Exception, match="privacy budget"):
-        run.of(held_frame(frame, schema))
+        run.of(held_rows(frame, schema))

@@ -10,7 +10,7 @@ from synthdp.errors import ParameterError
 from synthdp.measurement import CLEAR_TOTAL, LinearMeasurement, clear_total, estimate_total
 from synthdp.release.release import Release
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, cautions
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 
 FRAME = pd.DataFrame({"a": [0, 1] * 500, "b": [0, 1, 2, 0] * 250, "person": range(1000)})
@@ -117,6 +117,6 @@ def test_ordinary_runs_draw_as_many_rows_as_there_are_about(mechanism):
         randomness=Seeded(5),
     )
     schema = OpenSchema.from_dict(columns)
-    synthesis = run.of(held_frame(frame, schema, unit=None, max_rows=1))
+    synthesis = run.of(held_rows(frame, schema, unit=None, max_rows=1))
     assert synthesis.knows_rows
     assert 500 < len(synthesis.sample(seed=1)) < 1500

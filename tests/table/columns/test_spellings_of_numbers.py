@@ -10,7 +10,7 @@ import pytest
 from synthdp.errors import SchemaError
 from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import decode, encode
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -123,7 +123,7 @@ def test_open_columns_are_read_as_declared_and_closed_alike():
     (column,) = public.open_columns
     closed = column.closed(minimum=0, maximum=10_000, decimals=1, required=False)
     assert closed.field()["decimalChar"] == ","
-    rows = held_frame(pd.DataFrame({"income": ["1.234,5", "0,5", "1.5"]}), public)
+    rows = held_rows(pd.DataFrame({"income": ["1.234,5", "0,5", "1.5"]}), public)
     coded = rows.encode(public.closed({"income": closed}))
     assert coded.columns[0].tolist() == closed.encode(pd.Series([1234.5, 0.5, None])).tolist()
 

@@ -2,18 +2,18 @@
 
 import logging
 import pickle
-import traceback
 import warnings
 import weakref
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.reach import told_by
 
 from synthdp.errors import PrivacyError, SchemaError, SourceError
 from synthdp.grid import Grid
 from synthdp.table.frames.partitioned_frame import PartitionedFrame, partitioned
-from synthdp.table.records.loading import held_frame, held_rows
+from synthdp.table.records.loading import held_rows
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -105,7 +105,7 @@ def test_values_to_learn_from_are_those_of_memory(parts):
     frame = pd.DataFrame({"n": [0.25, None, 7, 7, -1], "word": ["b", "a", None, "b ", "c"], "note": [[1]] * 5})
     schema = OpenSchema.from_kinds({"n": "number", "word": "categorical", "note": "ignore"})
     found = held_rows(partitioned(dd.from_pandas(frame, npartitions=parts, sort=False)), schema).source
-    held = held_frame(frame, schema).source
+    held = held_rows(frame, schema).source
     for grid, starts in ((Grid(column="n", decimals=1), [0, 2, 70]), (Grid(column="word"), [])):
         assert found.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist()
         for ours, theirs in zip(found.frequencies(grid), held.frequencies(grid), strict=True):
@@ -135,14 +135,6 @@ def test_columns_that_the_schema_does_not_have_are_refused_before_a_row_is_read(
         held_rows(partitioned(dask_of(KINDS[0].assign(more=1), make=unread)), SCHEMA)
 
 
-def said_by(error, caplog):
-    chain = []
-    while error is not None:
-        chain.append(error)
-        error = error.__cause__ or error.__context__
-    return "".join("".join(traceback.format_exception(each)) for each in chain) + caplog.text
-
-
 def fails(part):
     logging.getLogger("distributed.worker").error("Compute Failed: %s", SECRET)
     warnings.warn(SECRET, UserWarning, stacklevel=1)
@@ -159,7 +151,7 @@ def test_what_a_partition_says_when_it_fails_is_not_told(caplog, recwarn):
     caplog.clear()
     with pytest.raises(SourceError, match=r"dask: reading rows failed \(ValueError\)") as caught:
         codes_of(data)
-    assert SECRET not in said_by(caught.value, caplog)
+    assert SECRET not in told_by(caught.value, caplog.text)
     assert caught.value.__context__ is None
     assert not [each for each in recwarn if SECRET in str(each.message)]
 

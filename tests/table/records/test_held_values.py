@@ -26,7 +26,7 @@ from synthdp.table.columns.points import decimal_points, decimals_of, exponents_
 from synthdp.table.files.tables import open_table
 from synthdp.table.records.codec import encode
 from synthdp.table.records.held_table import HeldTableReader
-from synthdp.table.records.loading import held_frame, held_rows
+from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 
@@ -240,8 +240,8 @@ def test_ignored_columns_are_not_touched(unit, listed):
     guarded = Guarded(columns)
     with pytest.raises(AssertionError, match="was read"):
         guarded["note"]
-    table = held_frame(guarded, schema, unit=unit, max_rows=3)
-    plain = held_frame(pd.DataFrame(columns)[["a", "sex"]], OpenSchema.from_kinds(kinds))
+    table = held_rows(guarded, schema, unit=unit, max_rows=3)
+    plain = held_rows(pd.DataFrame(columns)[["a", "sex"]], OpenSchema.from_kinds(kinds))
     assert repr(table) == "<HeldTable of 2 columns>"
     assert str(table.source.frequencies(Grid(column="a"))) == str(plain.source.frequencies(Grid(column="a")))
     closed = schema.closed({"a": schema.open_columns[0].closed(levels=["x"])})
@@ -252,7 +252,7 @@ def test_ignored_columns_are_not_touched(unit, listed):
         with pytest.raises(ParameterError, match="no open column"):
             table.source.frequencies(Grid(column=name))
     with pytest.raises(SchemaError, match="the schema has 'note', the table has not"):
-        held_frame(pd.DataFrame(columns).drop(columns="note"), schema, unit=unit)
+        held_rows(pd.DataFrame(columns).drop(columns="note"), schema, unit=unit)
 
 
 def test_ignored_columns_of_a_file_may_hold_anything(tmp_path):
@@ -453,7 +453,7 @@ def test_a_hundred_thousand_texts_take_little():
     levels = np.array([f"level {number}" for number in range(100_000)], dtype=object)
     rows = rng.integers(0, len(levels), 300_000)
     schema = OpenSchema.from_kinds({"x": "categorical"})
-    table = held_frame(pd.DataFrame({"x": levels[rows]}), schema)
+    table = held_rows(pd.DataFrame({"x": levels[rows]}), schema)
     texts, counts = table.source.frequencies(Grid(column="x"))
     expected = Counter(levels[rows].tolist())
     assert texts == sorted(expected)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.grid import Grid
 from synthdp.table.records.held_table import HeldTableReader
-from synthdp.table.records.loading import held_frame
+from synthdp.table.records.loading import held_rows
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -168,17 +168,17 @@ def test_a_person_more_adds_at_most_k_rows_to_a_held_table(rows, k):
 def test_the_unit_must_be_in_the_header_and_is_no_column_of_the_model():
     schema = OpenSchema.from_kinds({"x": "integer"})
     frame = pd.DataFrame({"x": ["1", "2"], "person": ["a", "a"]})
-    table = held_frame(frame, schema, unit="person", max_rows=1)
+    table = held_rows(frame, schema, unit="person", max_rows=1)
     assert table.source.histogram(Grid(column="x"), np.empty(0, dtype=np.int64)).tolist() == [0, 1]
     assert repr(table) == "<HeldTable of 1 columns>"
     with pytest.raises(ParameterError, match="no open column 'person'"):
         table.source.frequencies(Grid(column="person"))
     with pytest.raises(SchemaError, match="'id': the table has no such column"):
-        held_frame(frame[["x"]], schema, unit="id")
+        held_rows(frame[["x"]], schema, unit="id")
     with pytest.raises(SchemaError, match="the table has 'person', the schema has not"):
-        held_frame(frame, schema)
+        held_rows(frame, schema)
     with pytest.raises(ParameterError, match="max_rows"):
-        held_frame(frame, schema, unit="person", max_rows=0)
+        held_rows(frame, schema, unit="person", max_rows=0)
     assert repr(UnitRows(max_rows=3)) == "<UnitRows of at most 3 a person>"
 
 
