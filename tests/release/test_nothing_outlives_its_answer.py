@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.reach import carried, reachable, secrets
+from helpers.reach import carried, reachable, secrets, told_by
 from synthdp.mechanisms.mst import MST
 
 import synthdp
@@ -93,6 +93,16 @@ def test_an_error_of_the_command_line_carries_nothing_out(case, monkeypatch, tmp
     with pytest.raises(BreakError) as caught:
         run(["run", "in.csv", "-s", "schema.json", "-o", "out.csv", *budget, *asked])
     assert secrets(carried(caught.value, callers=1), N_ROWS) == []
+
+
+def test_memory_that_is_not_enough_does_not_tell_how_many_rows_there_are(monkeypatch):
+    def large(*_arguments, **_options):
+        np.zeros((N_ROWS, 2**45))
+
+    monkeypatch.setattr(PrivateTable, "measure", large)
+    with pytest.raises(MemoryError) as caught:
+        synthdp.synthesize(frame(), SCHEMA, epsilon=1, delta=1e-6, mechanism="independent")
+    assert str(N_ROWS) not in told_by(caught.value, repr(caught.value.args) + repr(vars(caught.value)))
 
 
 @pytest.mark.parametrize("about", [b"\xff" * N_ROWS, "\ud800" * N_ROWS], ids=["bytes", "text"])

@@ -30,11 +30,15 @@ def forgetful(function: Callable[Arguments, Result]) -> Callable[Arguments, Resu
 
 
 def _clear(error: BaseException) -> None:
-    """Clear the frames of an error and of its causes, and drop the objects that some carry beside their text."""
+    """Clear the frames of an error and of its causes, and drop what some carry beside, or in, their text."""
     for known in _chain(error):
         traceback.clear_frames(known.__traceback__)
         if isinstance(known, AttributeError):
             known.obj = None
+        elif isinstance(known, MemoryError):
+            known.args = ()
+            if hasattr(known, "shape"):  # that of numpy's array, which may have a place for each row
+                known.shape = ()
         elif isinstance(known, UnicodeDecodeError):
             known.object = b""
             known.args = (known.encoding, known.object, known.start, known.end, known.reason)
