@@ -19,7 +19,7 @@ import polars as pl
 
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.open_schema import OpenSchema
 

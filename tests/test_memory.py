@@ -205,7 +205,7 @@ def test_a_release_of_a_billion_rows_its_page_and_a_stream_of_rows_take_little(t
 ENGINE = """
 import duckdb
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.schema.open_schema import OpenSchema
 
 field = {"type": "string", "constraints": {"enum": ["yes"]}, "synthdp": {"other": "no"}}

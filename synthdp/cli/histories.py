@@ -15,7 +15,7 @@ from synthdp.release.histories.history_release import HistoryRelease
 from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.stating.about import read_about
 from synthdp.reporting import Report, log
-from synthdp.sources.rows import header_of
+from synthdp.sources.tables.rows import header_of
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.schema.open_schema import OpenSchema

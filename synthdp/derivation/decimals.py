@@ -12,7 +12,7 @@ from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.table.columns.points import decimal_points
 
 MAX_LEARNT_DECIMALS = 16
-"""The class of numbers with more decimals than the shortest text of a float has as a rule."""
+"""The class of numbers with more decimals, or more digits, than every float can hold."""
 
 FEW = 0.05
 """Decimals that fewer than this part of the numbers have are rounded away."""

@@ -10,7 +10,7 @@ import pandas as pd
 from synthdp.errors import SchemaError
 from synthdp.evaluation.metrics.read_table import check_header
 from synthdp.release.saving.archive import read_schema
-from synthdp.sources.rows import whole_frame
+from synthdp.sources.tables.rows import whole_frame
 from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.schema import Schema
 

@@ -42,7 +42,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
 from synthdp.reporting import Report, in_notebook, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import Rows
+from synthdp.sources.tables.rows import Rows
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema

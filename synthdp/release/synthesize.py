@@ -19,7 +19,7 @@ from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import engine_frame, header_of, rows_of
+from synthdp.sources.tables.rows import engine_frame, header_of, rows_of
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import PANDAS, opened
 from synthdp.table.frames.form import TableForm

@@ -128,7 +128,7 @@ def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
     assert isinstance(column, DateColumn)
     edges = [moment for edge in column.inner_edges.tolist() if (moment := held.moment(int(edge))) is not None]
     _check_cases(column, held, len(edges))
-    code = counted([_from(edge, held) for edge in edges])
+    code = counted([is_from(edge, held) for edge in edges])
     return _less_missing(code, column, column, held)
 
 
@@ -137,18 +137,26 @@ def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
     for seconds in map(int, dates.missing_numbers.tolist()):
         first, after = held.moment(seconds), held.moment(seconds + 1)
         if first is not None and first != after:
-            same = _from(first, held) if after is None else _from(first, held) & ~_from(after, held)
+            same = is_from(first, held) if after is None else is_from(first, held) & ~is_from(after, held)
             code = nw.when(same).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
 
 
-def _from(moment: date, held: EngineColumn) -> nw.Expr:
+def is_from(moment: date, held: EngineColumn) -> nw.Expr:
     """Whether each value is a moment or later."""
-    bound: Any = moment
-    if held.engine == "pyspark":  # of Python it takes them by the session's zone and by old calendars
-        bound = nw.lit(str(moment)).cast(held.dtype)
-    later: nw.Expr = held.values >= bound
+    later: nw.Expr = held.values >= _literal(moment, held)
     return later
+
+
+def is_after(moment: date, held: EngineColumn) -> nw.Expr:
+    """Whether each value is later than a moment."""
+    later: nw.Expr = held.values > _literal(moment, held)
+    return later
+
+
+def _literal(moment: date, held: EngineColumn) -> Any:
+    # of Python Spark takes them by the session's zone and by old calendars
+    return nw.lit(str(moment)).cast(held.dtype) if held.engine == "pyspark" else moment
 
 
 def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
@@ -166,7 +174,7 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
     code = nw.when(code.is_null()).then(nw.lit(of_high)).otherwise(code)  # DuckDB has an infinity, which has no parts
     for bound, after, of_bound in ((int(low), False, of_low), (int(high) + 1, True, of_high)):
         if (moment := held.moment(bound)) is not None:
-            is_beyond = _from(moment, held) if after else ~_from(moment, held)
+            is_beyond = is_from(moment, held) if after else ~is_from(moment, held)
             code = nw.when(is_beyond).then(nw.lit(of_bound)).otherwise(code)
     return _less_missing(code, column, column.date, held)
 

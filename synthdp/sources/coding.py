@@ -1,28 +1,22 @@
 """The codes of all rows, worked out once and kept where the rows are, in few bytes; then counted.
 
-In DuckDB and Postgres they are a temporary table, which may spill to the disk and is dropped when the counts are no
-longer needed; in Spark a data frame that is persisted; in polars, which runs in this process, columns of codes as of a
-file. All scans then see the rows of one moment. Other engines are only read, by Ibis: each query works codes out anew.
+Those of polars, which runs in this process, are counted as those of a file.
 """
 
 import json
-import secrets
-import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from logging import INFO
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from synthdp.errors import SourceError
-from synthdp.reporting import log
 from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.comparisons import Codes
 from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
 from synthdp.sources.engine_source import EngineSource
-from synthdp.sources.engines import Engine
+from synthdp.sources.engines import KEEP_TABLES, Engine
+from synthdp.sources.keeping import forget_with, kept
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
@@ -45,18 +39,19 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | EngineSour
     names = [f"code_{i}" for i in range(len(schema.columns))]
     if frame.engine == "polars":
         return _in_memory(frame, schema, names)
-    way = _KEPT.get(frame.engine)
-    if way is None:
-        return EngineSource(frame.with_rows(_coded(frame, schema, names)), schema.domain, names)
-    rows, forget = frame.asked(WHAT, lambda: way(frame, schema, names))
+    if frame.engine in KEEP_TABLES:
+        given, codes, joins = frame.asked(WHAT, lambda: _looked_up(frame, schema, names))
+
+        def said(name: str) -> str:
+            return f"SELECT {codes} FROM {name} AS given {joins}"
+
+        rows, forget = kept(frame, lambda: given, WHAT, said=said, types=dict.fromkeys(names, "int32"))
+    else:
+        small = [nw.col(name).cast(nw.Int32) for name in names]
+        rows, forget = kept(frame, lambda: _coded(frame, schema, names).select(small), WHAT)
     source = EngineSource(frame.with_rows(rows), schema.domain, names)
-    weakref.finalize(source, _quietly, forget).atexit = False  # what is left at the end ends with the connection
+    forget_with(source, forget)
     return source
-
-
-def _quietly(forget: Callable[[], object]) -> None:
-    with suppress(Exception):  # the connection may be closed, the session stopped
-        forget()
 
 
 def _coded(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -75,47 +70,6 @@ def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> Code
     return CodedSource(CodedTable(schema.domain, columns))
 
 
-_Kept = tuple[nw.LazyFrame[Any], Callable[[], object]]
-"""The codes, and what forgets them."""
-
-
-def _in_duckdb(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:
-    view, table = (f"synthdp_{secrets.token_hex(16)}" for _ in range(2))  # names that nobody has
-    given, codes, joins = _looked_up(frame, schema, names)
-    given.query(view, f"CREATE TEMP TABLE {table} AS SELECT {codes} FROM {view} AS given {joins}")
-    kept = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
-    return kept, lambda: given.query(view, f"DROP TABLE IF EXISTS {table}")
-
-
-def _in_postgres(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:
-    """Codes in a temporary table; where none can be made, the query that would fill it is a part of all others."""
-    from psycopg import Error
-
-    given, codes, joins = _looked_up(frame, schema, names)
-    backend, table, is_kept = given.get_backend(), f"synthdp_{secrets.token_hex(16)}", False
-    query, connection = f"SELECT {codes} FROM ({backend.compile(given)}) AS given {joins}", backend.con
-    with suppress(Error), frame.writing(), connection.transaction():  # its user has no right to, or it is a standby
-        connection.execute(f"CREATE TEMP TABLE {table} AS {query} WITH NO DATA")
-        is_kept = True
-
-    def forget() -> None:
-        if is_kept and not connection.lock.locked():  # what may only read drops nothing before the transaction ends
-            with connection.transaction():
-                connection.execute(f"DROP TABLE IF EXISTS {table}")
-
-    if not is_kept:
-        log(INFO, "postgres: it makes no temporary table for its user; codes are worked out in every query")
-    else:
-        try:
-            with connection.transaction():
-                connection.execute(f"INSERT INTO {table} {query}")
-        except BaseException:
-            _quietly(forget)
-            raise
-    kept = backend.sql(f"SELECT * FROM {table}" if is_kept else query, schema=dict.fromkeys(names, "int32"))
-    return nw.from_native(kept), forget
-
-
 _TYPES: dict[Engine, dict[int, str]] = {
     "duckdb": {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"},
     "postgres": {1: "SMALLINT", 2: "INTEGER", 4: "BIGINT", 8: "BIGINT"},
@@ -126,7 +80,7 @@ _STRIPPED = f"regexp_replace({{}}, '{AROUND}', '', 'g')"
 """A text without white space around it."""
 
 
-def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tuple[Any, str, str]:
+def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tuple[nw.LazyFrame[Any], str, str]:
     """A query, codes in terms of its columns, and joins with public values by which DuckDB finds them.
 
     Most texts are levels as they stand. Only the others are stripped of white space, which takes longer than all else.
@@ -145,7 +99,7 @@ def _looked_up(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> tupl
             found = f"coalesce({found}, {lookup.unknown})"
             code = f"CASE WHEN {code} IS NULL THEN {int(column.missing_code)} ELSE {found} END"
         codes.append(f"CAST({code} AS {_TYPES[frame.engine][code_dtype(size).itemsize]}) AS {name}")
-    return nw.to_native(frame.rows.select(chosen)), ", ".join(codes), " ".join(joins)
+    return frame.rows.select(chosen), ", ".join(codes), " ".join(joins)
 
 
 def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
@@ -165,12 +119,3 @@ def _in_json(_name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[st
     quoted = json.dumps({str(value): code for value, code in codes.items()}).replace("\\", "\\\\").replace("'", "''")
     keys = [given, _STRIPPED.format(given)] if is_text else [f"CAST({given} AS TEXT)"]
     return ", ".join(f"CAST(CAST(E'{quoted}' AS JSONB) ->> {key} AS INTEGER)" for key in keys), ""
-
-
-def _in_spark(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> _Kept:
-    coded = nw.to_native(_coded(frame, schema, names).select(nw.col(name).cast(nw.Int32) for name in names)).persist()
-    return nw.from_native(coded), coded.unpersist
-
-
-_KEPT: Mapping[Engine, Callable[[EngineFrame, Schema, Sequence[str]], _Kept]]
-_KEPT = {"duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark}

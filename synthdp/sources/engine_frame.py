@@ -37,6 +37,9 @@ _ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "ibis", "pyspark")
 _OF_NANOSECONDS = (datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC), datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC))
 """The first microsecond, and the last second, of moments that are counted in nanoseconds."""
 
+CHANGED = "the table was changed while it was counted; give a snapshot or a copy that nobody writes to"
+"""What is wrong with a table of which scans do not agree."""
+
 _WAY_OUT = "give one of polars, DuckDB, Ibis or PySpark, or its rows in memory"
 
 
@@ -180,9 +183,14 @@ class EngineFrame(Sensitive):
         """The same columns of other rows."""
         return replace(self, rows=rows)
 
-    def grouped(self, keys: Sequence[str], what: str) -> nw.DataFrame[Any]:
-        """How many rows there are of each combination of some columns: these, and ``n_rows``; raises `SourceError`."""
-        return self.asked(what, lambda: collected(_grouped(self.rows, keys)))
+    def collected(self, query: Callable[[], nw.LazyFrame[Any]], what: str) -> nw.DataFrame[Any]:
+        """The answer to a query about it, which engines may already refuse when it is made; raises as `asked`."""
+        return self.asked(what, lambda: collected(query()))
+
+    def counted(self, query: Callable[[], nw.LazyFrame[Any]], what: str) -> dict[str, NDArray[np.int64]]:
+        """The columns of an answer that must be whole numbers of at least 0; raises as `collected`."""
+        found = self.collected(query, what)
+        return {name: self.whole_numbers(found, name) for name in found.columns}
 
     def grouped_often(
         self, tables: Sequence[Mapping[str, int]], what: str
@@ -206,8 +214,8 @@ class EngineFrame(Sensitive):
         SourceError
             If the engine fails, or its answer is none.
         """
-        found = self.asked(what, lambda: collected(nw.concat([*map(self._cells_of, tables, count())])))
-        of_table, cells, n_rows = (self.whole_numbers(found, name) for name in ("of_table", "cell", "n_rows"))
+        found = self.counted(lambda: nw.concat([*map(self._cells_of, tables, count())]), what)
+        of_table, cells, n_rows = (found[name] for name in ("of_table", "cell", "n_rows"))
         return [(cells[lines], n_rows[lines]) for lines in (of_table == number for number in range(len(tables)))]
 
     def _cells_of(self, table: Mapping[str, int], number: int) -> nw.LazyFrame[Any]:
@@ -228,6 +236,20 @@ class EngineFrame(Sensitive):
         if numbers.dtype.kind not in "iu" or (numbers.size and int(numbers.min()) < 0):
             raise SourceError(f"{self.engine}: its counts are not whole numbers of at least 0; do not count by it")
         return np.asarray(numbers, dtype=np.int64)
+
+
+@final
+class Total:
+    """The number of rows that all scans of a table must find; of one that does not change none is ever refused."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._known = engine, -1
+
+    def check(self, total: int) -> None:
+        """Refuse a table that grows or shrinks between scans, by a `SourceError`."""
+        self._known = total if self._known < 0 else self._known
+        if total != self._known:
+            raise SourceError(f"{self._engine}: {CHANGED}")
 
 
 def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:

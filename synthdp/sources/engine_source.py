@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SourceError
-from synthdp.sources.engine_frame import EngineFrame
+from synthdp.sources.engine_frame import EngineFrame, Total
 from synthdp.table.counting.covering import Axes, batches, cover, marginals
 from synthdp.table.sensitive import Sensitive
 
@@ -49,7 +49,7 @@ class EngineSource(Sensitive):
         self._names = list(names)
         self._kept: list[tuple[frozenset[int], Axes, NDArray[np.int64]]] = []
         self._kept_cells = 0
-        self._total: int | None = None
+        self._total = Total(frame.engine)
 
     @property
     def domain(self) -> Domain:
@@ -118,15 +118,8 @@ class EngineSource(Sensitive):
             if cells.size and int(cells.max()) >= counts.size:
                 raise SourceError(f"{self._frame.engine}: it gave a code that no level has; do not count by it")
             np.add.at(counts, cells, n_rows)
-            self._check_total(int(counts.sum()))
+            self._total.check(int(counts.sum()))
             yield counts.reshape(tuple(shape.values()))
-
-    def _check_total(self, total: int) -> None:
-        """Refuse a table that grows or shrinks between scans; of one that does not change nothing is ever refused."""
-        self._total = total if self._total is None else self._total
-        if total != self._total:
-            way_out = "give a snapshot or a copy that nobody writes to"
-            raise SourceError(f"{self._frame.engine}: the table was changed while it was counted; {way_out}")
 
 
 def _summed(

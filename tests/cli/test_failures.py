@@ -32,7 +32,7 @@ from synthdp.release.release import Release
 from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
-from synthdp.sources import rows
+from synthdp.sources.tables import rows
 from synthdp.table.files import writing
 
 CENSUS = DATA

@@ -21,7 +21,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release import release
-from synthdp.sources import rows
+from synthdp.sources.tables import rows
 from synthdp.table.files import json_files
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.held_table import HeldSource, HeldTable

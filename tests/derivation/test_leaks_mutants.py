@@ -21,6 +21,7 @@ from helpers.random_tables import (
     runs_of,
     with_row,
 )
+from helpers.values import Listed, counted, listed
 
 from synthdp.derivation import learner
 from synthdp.derivation import levels as learning_levels
@@ -44,9 +45,9 @@ def list_in_order_of_appearance(monkeypatch):
     original = HeldTexts.frequencies
 
     def frequencies(self, grid):
-        counts = dict(zip(*original(self, grid), strict=True))
+        counts = counted(original(self, grid))
         seen = [key for key in self._vocabulary.keys if key in counts]
-        return seen, np.array([counts[key] for key in seen], dtype=np.int64)
+        return Listed(seen, [counts[key] for key in seen])
 
     monkeypatch.setattr(HeldTexts, "frequencies", frequencies)
 
@@ -78,7 +79,7 @@ def read_the_largest(monkeypatch):
         learnt = original(values, budget, min_mass=min_mass)
         if budget.column.type != "integer":
             return learnt
-        points, _ = values._source._source.frequencies(Grid(column=budget.column.name))  # past the spy
+        points, _ = listed(values._source._source.frequencies(Grid(column=budget.column.name)))  # past the spy
         closed = budget.column.closed(minimum=0, maximum=min(int(max(points)), 2**53), required=True)
         return replace(learnt, column=closed)
 
@@ -89,7 +90,7 @@ def read_the_decimals(monkeypatch):
     def learn_decimals(values, column, *, rho):
         grid = Grid(column=column, of="decimals")
         values.histogram(grid, NOTHING, rho=rho)
-        return int(max(values._source._source.frequencies(grid)[0]))
+        return int(max(listed(values._source._source.frequencies(grid))[0]))
 
     monkeypatch.setattr(learner, "learn_decimals", learn_decimals)
 
@@ -161,8 +162,8 @@ def test_it_finds_a_record_that_is_counted_twice(monkeypatch):
     original = HeldNumbers.frequencies
 
     def frequencies(self, grid):
-        values, counts = original(self, grid)
-        return np.append(values, MAX_POINT + 1), np.append(counts, counts.sum())
+        counts = counted(original(self, grid))
+        return Listed([*counts, MAX_POINT + 1], [*counts.values(), sum(counts.values())])
 
     monkeypatch.setattr(HeldNumbers, "frequencies", frequencies)
     assert ("frequencies", "age") in moves(RICH, LARGE, with_row(LARGE, {}), 1)

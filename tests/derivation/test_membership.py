@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 from helpers.flows import held, learnt_from
 from helpers.seldom import often
+from helpers.values import listed
 from scipy import stats
 
 from synthdp.derivation import learner
@@ -157,7 +158,7 @@ def test_a_level_of_one_record_is_found_no_more_often_than_its_part_of_delta_all
 
 def read_the_levels(monkeypatch):
     def learn_levels(values, column, **_):
-        return column.closed(levels=list(values._source.frequencies(Grid(column="x"))[0]))
+        return column.closed(levels=list(listed(values._source.frequencies(Grid(column="x")))[0]))
 
     monkeypatch.setattr(learner, "learn_levels", learn_levels)
 
@@ -165,7 +166,7 @@ def read_the_levels(monkeypatch):
 def read_the_bounds(monkeypatch):
     def learn(values, budget, **_):
         axis = Axis.of(budget.column)
-        points, _ = values._source.frequencies(axis.grid)
+        points, _ = listed(values._source.frequencies(axis.grid))
         first, last = axis.values([int(min(points)), int(max(points))])
         return learner.LearntColumn(column=budget.column.closed(minimum=first, maximum=last, required=True))
 
@@ -174,7 +175,7 @@ def read_the_bounds(monkeypatch):
 
 def read_the_decimals(monkeypatch):
     def learn_decimals(values, column, **_):
-        return int(max(values._source.frequencies(Grid(column=column, of="decimals"))[0])), None
+        return int(max(listed(values._source.frequencies(Grid(column=column, of="decimals")))[0])), None
 
     monkeypatch.setattr(learner, "learn_decimals", learn_decimals)
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+from helpers.values import listed
 from synthdp.mechanisms.independent import Independent
 
 from synthdp.audit.asking.witness import WitnessedTable
@@ -145,7 +146,7 @@ def convert_to_twice_the_budget(monkeypatch):
 
 def read_the_levels(monkeypatch):
     def learn_levels(values, column, **_):
-        return column.closed(levels=list(values._source.frequencies(Grid(column=column.name))[0]))
+        return column.closed(levels=list(listed(values._source.frequencies(Grid(column=column.name)))[0]))
 
     monkeypatch.setattr(learner, "learn_levels", learn_levels)
 

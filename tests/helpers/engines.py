@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 from importlib.util import find_spec
 
+import narwhals as nw
 import pandas as pd
 import polars as pl
 
@@ -66,6 +67,14 @@ SCHEMA = {
     ],
 }  # fmt: skip
 """A schema of which each column has values inside, outside and on the edges of its levels."""
+
+
+def grouped(frame, *names):
+    """How many rows a table in an engine has of each combination of some columns, in a column ``n_rows``."""
+    counted = nw.len().alias("n_rows")
+    aliases = [frame.columns[name].alias for name in names]
+    rows = frame.rows
+    return frame.collected(lambda: rows.group_by(aliases).agg(counted) if aliases else rows.select(counted), "counting")
 
 
 def in_polars(frame):

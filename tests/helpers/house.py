@@ -28,6 +28,7 @@ ROOMS = {
         ("schema",), ("package",), ("records",), ("linking",),
     ),
     "selection": (("",), ("planning",)),
+    "sources": (("",), ("values",), ("tables",)),
     "derivation": (("cells",), ("",)),
     "release": (
         ("drawing", "keeping", "saving", "stating"), ("uncertainty",), ("",), ("families",), ("linked",),

@@ -59,11 +59,12 @@ def random_table(rng, n_columns, n_rows=40):
         except SchemaError:  # a missing value between bounds, or a level that means missing
             continue
         fields.append(field)
-        columns.append(_column(rng, dtype, name, n_rows))
+        columns.append(random_column(rng, dtype, name, n_rows))
     return {"fields": fields}, pl.DataFrame(columns)
 
 
-def _column(rng, dtype, name, n_rows):
+def random_column(rng, dtype, name, n_rows):
+    """A column of odd values and some missing ones."""
     values = [None if rng.random() < 0.1 else _value(rng, dtype) for _ in range(n_rows)]
     kinds = {"Decimal": pl.Decimal(15, 2), "Enum": pl.Enum(WORDS), "us": pl.Datetime("us"), "ns": pl.Datetime("ns")}
     return pl.Series(name, values, dtype=kinds.get(dtype) or getattr(pl, dtype))

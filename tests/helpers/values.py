@@ -24,6 +24,34 @@ units = pytest.mark.parametrize(("adjacency", "max_rows"), UNITS)
 CUTS = st.sets(st.integers(-7, 7), max_size=6).map(lambda cuts: np.array(sorted(cuts), dtype=np.int64))
 
 
+class Listed:
+    """Values with their counts, in blocks of four, and the places that were asked for."""
+
+    def __init__(self, values, counts) -> None:
+        self.listed, self.exact, self.asked = list(values), [int(count) for count in counts], []
+
+    def counts(self):
+        return [np.array(self.exact[i : i + 4], dtype=np.int64) for i in range(0, len(self.exact), 4)]
+
+    def values(self, places):
+        self.asked += places.tolist()
+        return [self.listed[place] for place in places.tolist()]
+
+
+def listed(frequencies):
+    """All values of a source, in its own order, and their counts."""
+    counts = np.concatenate([NO_STARTS, *frequencies.counts()])
+    return frequencies.values(np.arange(len(counts))), counts
+
+
+def counted(frequencies):
+    """All values of a source by their counts."""
+    values, counts = listed(frequencies)
+    found = dict(zip(values if isinstance(values, list) else values.tolist(), counts.tolist(), strict=True))
+    assert len(found) == len(values)
+    return found
+
+
 class Rows:
     """Exact counts of one column, by a plain loop; None is missing. Values come in order of occurrence."""
 
@@ -40,7 +68,7 @@ class Rows:
     def frequencies(self, grid):
         assert grid.column == "x"
         counts = Counter(value for value in self.values if value is not None)
-        return list(counts), np.array(list(counts.values()), dtype=np.int64)
+        return Listed(counts, counts.values())
 
 
 class Counts:
@@ -54,7 +82,7 @@ class Counts:
         return np.array([0, sum(self.counts)], dtype=np.int64)
 
     def frequencies(self, _grid):
-        return self.values, self.counts
+        return Listed(self.values, self.counts)
 
 
 class Untouchable:

@@ -5,13 +5,14 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from helpers.engines import ENGINES, IN_PARTITIONS, LEARNING, ODD, SCHEMA, in_other
+from helpers.engines import ENGINES, IN_PARTITIONS, LEARNING, ODD, SCHEMA, grouped, in_other
+from helpers.values import counted
 
 from synthdp.errors import SchemaError
 from synthdp.grid import Grid
 from synthdp.sources.engine_frame import WHITE_SPACE, EngineFrame
-from synthdp.sources.engine_table import EngineTable
 from synthdp.sources.persons import bounded
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.files.tables import open_table
 from synthdp.table.frames.containers import opened
 from synthdp.table.frames.partitioned_frame import partitioned
@@ -170,17 +171,18 @@ def test_a_collation_of_duckdb_takes_no_two_levels_or_persons_for_one(by):
     rows = EngineTable.of(EngineFrame.of(people), schema)
     assert counts_by_clique(rows, schema) == counts_by_clique(in_memory, schema)
     persons = bounded(EngineFrame.of(people), "word", [], max_rows=1, missing_values=[])
-    assert persons.grouped([], "counting")["n_rows"].to_list() == [6]  # "a" and "a " are one, nobody has no id
+    assert grouped(persons)["n_rows"].to_list() == [6]  # "a" and "a " are one, nobody has no id
     grid, kinds = Grid(column="word"), OpenSchema.from_kinds({"word": "categorical"})
     learnt = EngineTable.of(EngineFrame.of(people), kinds).source.frequencies(grid)
     expected = held_rows(opened(pl.DataFrame({"word": words})).frame, kinds).source.frequencies(grid)
-    assert [list(each) for each in learnt] == [list(each) for each in expected]
+    assert counted(learnt) == counted(expected)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_values_to_learn_from_are_those_of_memory(engine):
     texts = {"word": "categorical"} if engine in LEARNING else {}
-    kinds = texts | {"number": "number", "whole": "integer", "day": "date", "flag": "boolean"}
+    kinds = texts | {"number": "number", "narrow": "number", "whole": "integer", "wide": "year", "price": "number"}
+    kinds |= {"day": "date", "moment": "datetime", "flag": "boolean"} | ({"zoned": "datetime"} if texts else {})
     schema = OpenSchema.from_kinds(kinds)
     frame = pl.concat([ODD.select(list(kinds)), ODD.select(list(kinds))[:3]])
     held, remote = held_rows(opened(frame).frame, schema).source, engine_table(engine, frame, schema).source
@@ -188,8 +190,7 @@ def test_values_to_learn_from_are_those_of_memory(engine):
     for grid in (*(Grid(column=name) for name in kinds), Grid(column="number", of="decimals")):
         given = np.empty(0, dtype=np.int64) if grid.column == "word" else starts
         assert remote.histogram(grid, given).tolist() == held.histogram(grid, given).tolist()
-        for ours, theirs in zip(remote.frequencies(grid), held.frequencies(grid), strict=True):
-            assert list(ours) == list(theirs)
+        assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
 
 
 @pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
@@ -197,6 +198,13 @@ def test_levels_of_texts_are_not_learnt_where_a_collation_may_take_two_for_one()
     people = EngineFrame.of(in_other(ODD[["word", "flag"]]))
     with pytest.raises(SchemaError, match="'word': an engine that may compare texts by a collation"):
         EngineTable.of(people, OpenSchema.from_kinds({"word": "categorical", "flag": "boolean"}))
+
+
+@pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")
+def test_moments_of_a_time_zone_are_not_learnt_where_a_session_may_take_them_for_other_days():
+    people = EngineFrame.of(in_other(ODD[["zoned", "day"]]))
+    with pytest.raises(SchemaError, match="'zoned': an engine whose sessions have a time zone may take"):
+        EngineTable.of(people, OpenSchema.from_kinds({"zoned": "datetime", "day": "date"}))
 
 
 def test_no_value_of_duckdb_is_an_error():

@@ -14,7 +14,7 @@ from synthdp.errors import MissingExtraError, ParameterError, PrivacyError, Sche
 from synthdp.sources import engine_frame
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.asking import asked
 from synthdp.table.schema.open_schema import OpenSchema
 

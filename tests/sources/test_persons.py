@@ -2,12 +2,12 @@
 
 import polars as pl
 import pytest
-from helpers.engines import ENGINES
+from helpers.engines import ENGINES, grouped
 
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
 from synthdp.sources.persons import bounded
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
@@ -33,7 +33,7 @@ PEOPLE = pl.DataFrame(
 def kept(engine, frame, key, max_rows=2):
     table = EngineFrame.of(ENGINES[engine](frame))
     some = bounded(table, "who", ["age", "word"], max_rows=max_rows, missing_values=["n/a"], key=key)
-    found = some.grouped([some.columns["age"].alias], "counting")
+    found = grouped(some, "age")
     return set(found[some.columns["age"].alias].to_list())
 
 
@@ -68,7 +68,7 @@ def test_ids_of_whole_numbers_and_missing_ones():
     frame = PEOPLE.with_columns(who=pl.Series([1, 1, 1, 2, 3, *[4] * 40, -1, None, -1], dtype=pl.Int64))
     table = EngineFrame.of(frame.lazy())
     some = bounded(table, "who", ["age"], max_rows=1, missing_values=["-1"])
-    assert some.grouped([], "counting")["n_rows"].to_list() == [4]
+    assert grouped(some)["n_rows"].to_list() == [4]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -77,7 +77,7 @@ def test_a_number_that_means_no_id_is_no_other_number(engine):
     frame = pl.DataFrame({"who": [nobody, nobody, nobody + 1, 1, 1, 0], "age": [1, 2, 3, 4, 5, 6]})
     table = EngineFrame.of(ENGINES[engine](frame))
     some = bounded(table, "who", ["age"], max_rows=2, missing_values=[str(nobody), "1.0", "00"])
-    found = some.grouped([some.columns["age"].alias], "counting")
+    found = grouped(some, "age")
     assert set(found[some.columns["age"].alias].to_list()) == {3, 4, 5, 6}
 
 
@@ -94,4 +94,4 @@ def test_numbers_that_no_id_can_be_are_not_looked_for(engine, dtype):
     frame = pl.DataFrame({"who": [1, 1, 2], "age": [1, 2, 3]}, schema_overrides={"who": dtype})
     words = ["-300", str(2**70), str(10**50), "2"]
     some = bounded(EngineFrame.of(ENGINES[engine](frame)), "who", ["age"], max_rows=2, missing_values=words)
-    assert some.grouped([], "counting")["n_rows"].to_list() == [2]
+    assert grouped(some)["n_rows"].to_list() == [2]

@@ -8,7 +8,7 @@ from helpers.random_columns import random_table
 
 from synthdp.errors import SchemaError
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.frames.containers import opened
 from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema

@@ -3,25 +3,30 @@
 import itertools
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from helpers.cli_runs import invoke
-from helpers.engines import ODD, SCHEMA
+from helpers.engines import ODD, SCHEMA, grouped
+from helpers.random_values import asked
 from helpers.stopped_runs import answers
+from helpers.values import counted
 
 from synthdp.errors import SourceError
 from synthdp.grid import Grid
 from synthdp.release.keeping.journal import Journal
 from synthdp.sources.connecting import open_source
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
 from synthdp.sources.persons import bounded
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.frames.containers import opened
 from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
@@ -245,11 +250,9 @@ def test_a_collation_of_postgres_takes_no_two_levels_or_persons_for_one(postgres
                 (counts,) = rows.counts_of([("word",)])
             assert counts.tolist() == [2, 1, 1, 1, 5]
         persons = bounded(EngineFrame.of(table), "word", [], max_rows=1, missing_values=[])
-        assert persons.grouped([], "counting")["n_rows"].to_list() == [8]
+        assert grouped(persons)["n_rows"].to_list() == [8]
         learnt = EngineTable.of(EngineFrame.of(table), kinds).source.frequencies(grid)
-        assert [list(each) for each in learnt] == [
-            list(each) for each in held_rows(held, kinds).source.frequencies(grid)
-        ]
+        assert counted(learnt) == counted(held_rows(held, kinds).source.frequencies(grid))
 
 
 def test_more_levels_than_an_expression_could_hold(postgres):
@@ -270,6 +273,49 @@ def test_more_levels_than_an_expression_could_hold(postgres):
         expected = held_rows(opened(frame).frame, schema).counted(schema.closed({}))
         for ours, theirs in zip(found, expected.counts_of([("street",), ("number",)]), strict=True):
             assert (ours == theirs).all()
+
+
+def check_values(make, seed):
+    """Whether an engine takes a random column, of which it then counts the values as memory does."""
+    column = asked(random.Random(seed))
+    remote = make(column.frame)
+    if remote is None:
+        return False
+    remote = EngineTable.of(EngineFrame.of(remote), column.schema).source
+    held = held_rows(opened(column.frame).frame, column.schema).source
+    for grid, starts in column.questions:
+        assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (seed, grid, starts)
+        if not starts.size:
+            assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid)), (seed, grid)
+    return True
+
+
+OF_POSTGRES = {
+    pl.Int8: "smallint", pl.UInt8: "smallint", pl.Int32: "integer", pl.Int64: "bigint", pl.Float32: "real",
+    pl.Float64: "float8", pl.String: "text", pl.Boolean: "boolean", pl.Date: "date", pl.Datetime("us"): "timestamp",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_values_to_learn_from_in_postgres_are_those_of_memory(kept, postgres):
+    import ibis
+    import psycopg
+
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+
+        def made(frame):
+            dtype = frame.schema["x"]
+            if dtype not in OF_POSTGRES:
+                return None
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute("DROP TABLE IF EXISTS x")
+            connection.execute(f"CREATE TEMP TABLE x (x {OF_POSTGRES[dtype]})")
+            connection.cursor().executemany("INSERT INTO x VALUES (%s)", frame.rows())
+            table = ibis.postgres.from_connection(connection).table("x")
+            connection.execute(f"SET default_transaction_read_only = {'off' if kept else 'on'}")
+            return table
+
+        assert sum(check_values(made, seed) for seed in range(30)) > 15
 
 
 FAR = ["infinity", "-infinity", "12000-01-05", "0044-03-15 BC", "9999-12-31 23:59:59.5", "2020-01-01 20:00"]
@@ -307,11 +353,16 @@ def test_no_value_of_postgres_is_an_error(kept, postgres):
             found = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
             days, zoned, prices, months = found.counts_of([("day",), ("zoned",), ("price",), ("zoned:month",)])
             learnt = EngineTable.of(EngineFrame.of(table), OpenSchema.from_kinds(kinds)).source
-            counted = [learnt.histogram(Grid(column=name), [0]).tolist() for name in kinds]
+            in_cells = [learnt.histogram(Grid(column=name), np.array([0])).tolist() for name in kinds]
+            for grid in (Grid(column="price", of=of, decimals=at) for of in ("values", "steps") for at in (-9, 0, 300)):
+                assert sum(counted(learnt.frequencies(grid)).values()) == 7
+            for of in ("decimals", "exponents"):
+                assert learnt.histogram(Grid(column="price", of=of), np.arange(3)).sum() == 9
+            assert sum(counted(learnt.frequencies(Grid(column="zoned"))).values()) == 6
     assert days.tolist() == zoned.tolist() == [2, 1, 3, 3]
     assert months.tolist() == [3, *[0] * 10, 3, 3]
     assert prices.tolist() == [4, 3, 2]
-    assert counted == [[3, 2, 4], [3, 2, 4], [3, 2, 4], [2, 1, 6]]
+    assert in_cells == [[3, 2, 4], [3, 2, 4], [3, 2, 4], [2, 1, 6]]
 
 
 def test_backslashes_that_end_texts_are_not_put_into_queries(postgres):
@@ -372,6 +423,22 @@ def test_a_server_that_is_stopped_in_the_middle_of_a_run(n_answers, postgres, tm
     assert len(pl.read_csv(tmp_path / "out.csv")) == 20
 
 
+SPARK_SEEDS = range(12)
+
+
+def in_spark(session, frame):
+    """A column in Spark; None if Spark has no such type, or PySpark would not make it of its values."""
+    dtype = frame.schema["x"]
+    if dtype in (pl.UInt8, pl.UInt64, pl.Datetime("ns")):
+        return None
+    as_text = frame.select(pl.col("x").cast(pl.String) if dtype in (pl.Date, pl.Categorical, pl.Enum) else pl.col("x"))
+    if dtype == pl.Datetime("us"):
+        as_text = frame.select(pl.col("x").dt.to_string("iso"))
+    rows = session.createDataFrame(as_text.to_arrow())
+    of_spark = {pl.Date: "date", pl.Datetime("us"): "timestamp_ntz"}.get(dtype)
+    return rows.withColumn("x", rows["x"].cast(of_spark)) if of_spark else rows
+
+
 def test_spark_gives_the_counts_of_memory(monkeypatch):
     pyspark = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:
@@ -405,12 +472,13 @@ def test_spark_gives_the_counts_of_memory(monkeypatch):
         (found,) = one.counted(OpenSchema.from_dict(schema).closed({})).counts_of([("word",)])
         assert found.tolist() == [2, 1, 1, 1, 2]
         persons = bounded(EngineFrame.of(careless), "word", [], max_rows=1, missing_values=[])
-        assert persons.grouped([], "counting")["n_rows"].to_list() == [5]
+        assert grouped(persons)["n_rows"].to_list() == [5]
         learnt = EngineTable.of(EngineFrame.of(careless), OpenSchema.from_kinds({"word": "categorical"})).source
-        assert [list(each) for each in learnt.frequencies(Grid(column="word"))] == [list("ABaeé"), [1, 1, 2, 1, 1]]
+        assert counted(learnt.frequencies(Grid(column="word"))) == {"A": 1, "B": 1, "a": 2, "e": 1, "é": 1}
         rows = session.sql(
             " UNION ALL ".join(f"SELECT date'{d}' AS day, timestamp'{z} 00:00:00Z' AS zoned" for d, z in DAYS)
         )
+        assert sum(check_values(partial(in_spark, session), seed) for seed in SPARK_SEEDS) > 3
         early = EngineTable.of(EngineFrame.of(rows), EARLY).counted(EARLY.closed({}))
         assert [each.tolist() for each in early.counts_of([("day",), ("zoned",)])] == [[0, 1, 1, 0], [0, 2, 0, 0]]
     finally:

@@ -1,6 +1,6 @@
 """Questions to private values: histograms, frequent values and trees."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, final
@@ -21,6 +21,11 @@ CERTAIN = 50.0
 """Log ratio of what only one of the tables can have said; beyond any that noise gives."""
 
 _NOTHING = np.empty(0, dtype=np.int64)
+
+
+def _noisy(event: PartitionEvent, counts: Sequence[int], bits: Randomness) -> list[float]:
+    noise = gaussian_noise(sigma_squared=event.sigma_squared, size=len(counts), randomness=bits)
+    return [float(count) for count in add_noise(np.array(counts, dtype=np.int64), noise)]
 
 
 @final
@@ -60,9 +65,11 @@ class Values(NamedTuple):
     @classmethod
     def of(cls, source: ValueSource, grid: Grid) -> "Values":
         """The values of one column."""
-        values, counts = source.frequencies(grid)
+        found = source.frequencies(grid)
+        counts = [count for block in found.counts() for count in block.tolist()]
+        values = found.values(np.arange(len(counts)))
         plain = [value if isinstance(value, str) else int(value) for value in values]
-        return cls(dict(zip(plain, counts.tolist(), strict=True)), int(source.histogram(grid, _NOTHING)[0]))
+        return cls(dict(zip(plain, counts, strict=True)), int(source.histogram(grid, _NOTHING)[0]))
 
     def moved(self, other: "Values", *, power: int) -> int:
         """Sum of the powers of the differences of all counts, those of missing values among them."""
@@ -99,9 +106,7 @@ class Frequent(Question[ValueSource]):
 
     def expected(self, event: PartitionEvent, exact: Values, bits: Randomness) -> object:
         """The values that pass the event's threshold with noise of its scale."""
-        counts = np.array([exact.missing, *exact.counts.values()], dtype=np.int64)
-        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=counts.size, randomness=bits)
-        missing, *noisy = add_noise(counts, noise).astype(np.float64).tolist()
+        (missing,), noisy = (_noisy(event, counts, bits) for counts in ([exact.missing], [*exact.counts.values()]))
         found = zip(exact.counts, noisy, strict=True)
         return {value: count for value, count in found if count >= event.threshold}, missing
 

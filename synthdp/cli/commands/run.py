@@ -31,7 +31,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.reporting import Report, log
 from synthdp.sources.connecting import files_of, open_source
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.rows import Rows, header_of, rows_of
+from synthdp.sources.tables.rows import Rows, header_of, rows_of
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.files.table_file import TableFile

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.sources.rows import header_of, opened_here
+from synthdp.sources.tables.rows import header_of, opened_here
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn

@@ -1,5 +1,6 @@
 """Private values: what the kernel answers about single columns before their domain is known."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Generic, Protocol, TypeVar, final
@@ -22,6 +23,19 @@ MAX_CELLS = 1 << 22
 Value = TypeVar("Value", bound=str | int)
 
 
+class Frequencies(Protocol):
+    """All values of a column that occur and are not missing, each at a place, in an order of the source's own.
+
+    The kernel asks for counts, and then for the values at the places whose noisy counts passed, for no others.
+    """
+
+    def counts(self) -> Iterable[NDArray[np.int64]]:
+        """How many records have the value of each place, in blocks of any lengths; each record has at most one."""
+
+    def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
+        """The values at some places, no two of them equal."""
+
+
 class ValueSource(Protocol):
     """Where exact counts of the values of single columns come from.
 
@@ -34,8 +48,8 @@ class ValueSource(Protocol):
         Each record is counted in exactly one cell; without starts the cells are: missing, the rest.
         """
 
-    def frequencies(self, grid: Grid) -> tuple[list[str] | NDArray[np.int64], NDArray[np.int64]]:
-        """All values that occur and are not missing, sorted, and their counts; each record has at most one."""
+    def frequencies(self, grid: Grid) -> Frequencies:
+        """All values that occur and are not missing."""
 
 
 @final
@@ -151,6 +165,9 @@ class PrivateValues(Queryable[ValueSource]):
     def frequent(self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float) -> FrequentValues[str | int]:
         """Release the values that many records share, with noisy counts: partition selection [Desfontaines22].
 
+        The count of every value gets noise of its own, before the source is asked for any value. Places are no more
+        than names for values: whatever their order, noise is independent of it, and values are released in their own.
+
         Parameters
         ----------
         grid
@@ -183,14 +200,20 @@ class PrivateValues(Queryable[ValueSource]):
         )
 
         def passed() -> Answer:
-            values, exact = self._source.frequencies(grid)
+            found = self._source.frequencies(grid)
             missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]  # a public cell beside the values
-            noisy = self._noisy(event, np.concatenate([missing, np.asarray(exact, dtype=np.int64)]))
-            places = np.flatnonzero(noisy[1:] >= threshold).tolist()
-            released = sorted((_plain(values[place]), int(noisy[1 + place])) for place in places)
-            found = [value for value, _ in released]  # in their own order, whatever order the source has
-            numbers = [int(noisy[0]), *(count for _, count in released), *(each for each in found if type(each) is int)]
-            return Answer(np.array(numbers, dtype=np.int64), tuple(each for each in found if type(each) is str))
+            noisy, places, first = self._noisy(event, missing).tolist(), [], 0
+            for exact in found.counts():  # of a block nothing is kept but what passes
+                with_noise = self._noisy(event, np.asarray(exact, dtype=np.int64))
+                passing = np.flatnonzero(with_noise >= threshold)
+                noisy += with_noise[passing].tolist()
+                places.append(first + passing)
+                first += len(exact)
+            values = found.values(np.concatenate(places)) if len(noisy) > 1 else []
+            released = sorted(zip(map(_plain, values), noisy[1:], strict=True))
+            in_order = [value for value, _ in released]  # their own, whatever order the source has
+            numbers = [noisy[0], *(count for _, count in released), *(each for each in in_order if type(each) is int)]
+            return Answer(np.array(numbers, dtype=np.int64), tuple(each for each in in_order if type(each) is str))
 
         answer = self._answer(event, passed, None, grid)
         missing, *numbers = answer.numbers.tolist()

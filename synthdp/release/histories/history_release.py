@@ -19,7 +19,7 @@ from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import Here
+from synthdp.sources.tables.rows import Here
 from synthdp.table.linking.linked_rows import LinkedTableReader, linked_sources
 from synthdp.table.records.loading import chunks_of
 from synthdp.table.schema.open_schema import OpenSchema

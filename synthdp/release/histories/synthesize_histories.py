@@ -16,7 +16,7 @@ from synthdp.release.stating.about import read_about
 from synthdp.release.synthesize import warn_of
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import engine_frame, header_of, opened_here
+from synthdp.sources.tables.rows import engine_frame, header_of, opened_here
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
 

@@ -20,7 +20,7 @@ from synthdp.release.stating.about import read_about
 from synthdp.release.synthesize import warn_of
 from synthdp.reporting import Report, silent
 from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.rows import Here, engine_frame, header_of, opened_here, whole_frame
+from synthdp.sources.tables.rows import Here, engine_frame, header_of, opened_here, whole_frame
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import LinkedTableReader, check_header, linked_sources
 from synthdp.table.package.package import Package

@@ -32,6 +32,9 @@ RESOLUTIONS = tuple(_UNITS)
 DEFAULT_RESOLUTION: dict[str, Resolution] = {"date": "day", "datetime": "second"}
 """Resolution of a field that names none, by type, where the format says it all; see `default_resolution`."""
 
+FIRST_SECOND, LAST_SECOND = -719_162 * 86_400, 2_932_897 * 86_400 - 1
+"""Moments that are learnt lie between these: the years 1 to 9999, as in Python's dates."""
+
 _PROBES = (datetime(2001, 12, 23, 16, 45, 56), datetime(2003, 10, 11, 5, 8, 9))  # noqa: DTZ001 (no zone is meant)
 """Moments that no format writes alike unless it leaves something out."""
 

@@ -1,7 +1,5 @@
 """The points between the bounds of a column: whole numbers, or decimals on a grid."""
 
-from decimal import Decimal
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,7 @@ EXPONENTS = (-1024, 1023)
 """Lowest and highest exponent of a number; smaller numbers, and 0, have the lowest."""
 
 MAX_SHOWN_DECIMALS = 16
-"""Stands for every number of decimals above 15: not all numbers of more digits are floats."""
+"""Stands for more decimals than 15, and for numbers of more digits than every float can hold."""
 
 STEPS = tuple(factor * 10**power for power in range(13) for factor in (1, 5))[1:]
 """What round points are multiples of: 5, 10, 50, 100, ..., each of which divides the next."""
@@ -19,7 +17,7 @@ STEPS = tuple(factor * 10**power for power in range(13) for factor in (1, 5))[1:
 NEAR = 1e-9
 """A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths."""
 
-_EXACT = 2.0**51
+EXACT = 2.0**51
 """Below it, rounding a product gives the grid point that was meant."""
 
 
@@ -46,24 +44,22 @@ def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.in
 
 
 def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How many decimals the shortest text of each number has: 0 to 15, and 16 for more; none is NaN.
+    """How many decimals each number is written with: 0 to 15 for up to 15 digits, 16 for all others; none is NaN.
 
     >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1e300])).tolist()
     [0, 2, 7, 16, 0]
     """
-    found = np.full(len(numbers), -1, dtype=np.int64)
-    found[(np.abs(numbers) >= 2.0**53) | (numbers == np.floor(numbers))] = 0  # floats from 2**53 on are whole
+    found = np.full(len(numbers), MAX_SHOWN_DECIMALS, dtype=np.int64)
+    sizes = np.abs(numbers)
+    is_whole = (sizes >= 2.0**53) | (sizes == np.floor(sizes))  # floats from 2**53 on are whole
+    found[is_whole] = 0
+    rest = np.flatnonzero(~is_whole)
     for decimals in range(1, MAX_SHOWN_DECIMALS):
-        rest = np.flatnonzero(found < 0)
-        scaled = numbers[rest] * 10.0**decimals
+        scaled = sizes[rest] * 10.0**decimals
         # both sides of the division are exact, so it gives the float that the decimal text is read as
-        same = (np.abs(scaled) < _EXACT) & (np.rint(scaled) / 10.0**decimals == numbers[rest])
+        same = (scaled < EXACT) & (np.floor(scaled + 0.5) / 10.0**decimals == sizes[rest])
         found[rest[same]] = decimals
-    rest = np.flatnonzero(found < 0)
-    found[rest] = MAX_SHOWN_DECIMALS
-    unsure = rest[np.abs(numbers[rest]) * 10.0 ** (MAX_SHOWN_DECIMALS - 1) >= _EXACT]
-    texts = map(repr, numbers[unsure].tolist())
-    found[unsure] = [min(-int(Decimal(text).as_tuple().exponent), MAX_SHOWN_DECIMALS) for text in texts]
+        rest = rest[~same]
     return found
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.grid import MAX_POINT, Grid
+from synthdp.grid import Grid
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.calendar import unit_of
+from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
@@ -19,10 +19,8 @@ from synthdp.table.columns.reading import canonical_text, is_missing, plain_text
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.vocabulary import Vocabulary
 from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.sensitive import Sensitive
 from synthdp.table.texts import is_writable
-
-Frequencies: TypeAlias = tuple[list[str] | NDArray[np.int64], NDArray[np.int64]]
-"""Values that occur and are not missing, sorted, and how often."""
 
 RawKey: TypeAlias = str | float | tuple[()]
 """What tells values of a string column apart: a text, a whole float (two texts), or () for foreign objects."""
@@ -31,26 +29,44 @@ FOREIGN: RawKey = ()
 """Key of every object that is neither text nor number nor truth value: no level can be one."""
 
 
-class HeldColumn(ABC):
-    """The values of one open column; ``rows`` has a number for each row.
+@final
+class HeldFrequencies(Sensitive):
+    """Values of a column that occur and are not missing, and how often each does.
 
-    Where each value was added once and not for each of its rows, ``weights`` has how many rows it stands for.
+    Parameters
+    ----------
+    listed
+        Texts by code point, or grid points, ascending; never in the order of the rows. Texts that no file can hold
+        are left out.
+    n_rows
+        Above 0; int64, one each.
     """
 
-    weights: NDArray[np.int64] | None = None
+    __slots__ = ("_listed", "_n_rows")
+
+    def __init__(self, listed: list[str] | NDArray[np.int64], n_rows: NDArray[np.int64]) -> None:
+        self._listed, self._n_rows = listed, n_rows
+
+    def counts(self) -> list[NDArray[np.int64]]:
+        """How often each value occurs, in one block."""
+        return [self._n_rows]
+
+    def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
+        """The values at some places."""
+        listed = self._listed
+        return [listed[place] for place in places.tolist()] if isinstance(listed, list) else listed[places]
+
+
+class HeldColumn(ABC):
+    """The values of one open column; ``rows`` has a number for each row."""
 
     def __init__(self, column: OpenColumn, rows: RowPieces) -> None:
         self.column = column
         self.rows = rows
 
     def _counts(self, places: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
-        """How many rows are at each place, where each value has one or, if it is negative, none."""
-        counts = np.zeros(n_places + 1, dtype=np.int64)  # -1 is the last
-        if self.weights is None:
-            counts[:n_places] = np.bincount(places[places >= 0], minlength=n_places)
-        else:
-            np.add.at(counts, places, self.weights)
-        return counts[:n_places]
+        """How many rows are at each place, where each has one or, if it is negative, none."""
+        return np.bincount(places[places >= 0], minlength=n_places).astype(np.int64)
 
     @abstractmethod
     def add(self, values: pd.Series) -> None:
@@ -61,7 +77,7 @@ class HeldColumn(ABC):
         """Counts of cells; see `HeldSource`."""
 
     @abstractmethod
-    def frequencies(self, grid: Grid) -> Frequencies:
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
         """Counts of values; see `HeldSource`."""
 
     @abstractmethod
@@ -101,7 +117,7 @@ class HeldTexts(HeldColumn):
         missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)  # NO_KEY is the last
         return self._counts(1 - missing[numbers], 2)
 
-    def frequencies(self, grid: Grid) -> Frequencies:
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
         """Counts of texts, without white space around them, by code point.
 
         Texts that no UTF-8 file can hold, and foreign objects, are left out: they are no levels.
@@ -115,7 +131,7 @@ class HeldTexts(HeldColumn):
             if n_rows and text is not None and is_writable(text) and not self._is_missing(key):
                 counts[text] = counts.get(text, 0) + n_rows
         texts = sorted(counts)
-        return texts, np.array([counts[text] for text in texts], dtype=np.int64)
+        return HeldFrequencies(texts, np.array([counts[text] for text in texts], dtype=np.int64))
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
@@ -151,12 +167,12 @@ class _HeldPoints(HeldColumn):
         cells[present] = 1 + np.searchsorted(starts, points, side="right")
         return self._counts(cells, len(starts) + 2)
 
-    def frequencies(self, grid: Grid) -> Frequencies:
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
         """Counts of grid points, ascending."""
         points, present = self._points(grid)
         places = np.full(len(present), -1)
         values, places[present] = np.unique(points, return_inverse=True)
-        return values, self._counts(places, len(values))
+        return HeldFrequencies(values, self._counts(places, len(values)))
 
 
 @final
@@ -186,7 +202,7 @@ class HeldNumbers(_HeldPoints):
         self._check_plain(grid)
         if resolution is None:
             return integer_points(present), known
-        seconds = np.clip(present, -MAX_POINT, MAX_POINT).astype(np.int64)
+        seconds = np.clip(present, FIRST_SECOND, LAST_SECOND).astype(np.int64)
         return unit_of(seconds, resolution), known
 
     def codes(self, column: Column) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.codec import CodedTable, encode
 from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.held_columns import Frequencies, HeldColumn, held_column
+from synthdp.table.records.held_columns import HeldColumn, HeldFrequencies, held_column
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
@@ -60,16 +60,8 @@ class HeldSource(Sensitive):
         """
         return self._column(grid).histogram(grid, np.asarray(starts, dtype=np.int64))
 
-    def frequencies(self, grid: Grid) -> Frequencies:
-        """All values that occur in one column and are not missing, sorted, and how often.
-
-        Returns
-        -------
-        values
-            Texts by code point, or grid points, ascending; never in the order of the rows. Texts
-            that no file can hold are left out.
-        counts
-            Above 0; int64, one each.
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """All values that occur in one column and are not missing, and how often each does.
 
         Raises
         ------

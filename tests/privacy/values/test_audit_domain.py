@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 from helpers.seldom import examples, often
 from helpers.unit_rows import kept_rows
-from helpers.values import GRID, Counts, Rows, book, private
+from helpers.values import GRID, Counts, Rows, book, counted, listed, private
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -81,7 +81,7 @@ def cells_of(table, kind):
     found = []
     for grid in GRIDS.get(kind, [Grid(column="x")]):
         missing, rest = table.source.histogram(grid, NOWHERE).tolist()
-        values, counts = table.source.frequencies(grid)
+        values, counts = listed(table.source.frequencies(grid))
         assert len(set(values)) == len(values)
         assert sum(counts) <= rest
         found.append(Counter(dict(zip(map(str, values), counts.tolist(), strict=True))))
@@ -205,8 +205,8 @@ def test_large_integers_are_told_apart_beside_a_gap(dtype):
     frames = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (values, [*values, None])]
     assert_one_row_moves_one([frames[0], pd.DataFrame({"x": values})], 0)
     assert_one_row_moves_one(frames)
-    texts, counts = held_rows(frames[1], OpenSchema.from_kinds({"x": "string"})).source.frequencies(Grid(column="x"))
-    assert (texts, counts.tolist()) == (sorted(map(str, values)), [1, 1, 1, 1])
+    found = held_rows(frames[1], OpenSchema.from_kinds({"x": "string"})).source.frequencies(Grid(column="x"))
+    assert counted(found) == dict.fromkeys(map(str, values), 1)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, "Float32", "Float64"])
@@ -309,7 +309,7 @@ def test_persons_of_a_parquet_file_stay_apart_beside_a_row_without_an_id(tmp_pat
         parquet.write_table(table, tmp_path / "t.parquet")
         with open_table(tmp_path / "t.parquet") as file:
             held = held_rows(file, OpenSchema.from_kinds({"x": "string"}), unit="person", max_rows=1)
-        seen.append(held.source.frequencies(Grid(column="x"))[0])
+        seen.append(listed(held.source.frequencies(Grid(column="x")))[0])
     assert seen == [["a", "b", "c"]] * 2
 
 

@@ -41,6 +41,18 @@ def test_without_noise_a_histogram_is_the_counts(values, starts):
         assert (found.below, found.counts.tolist()) == (0, [len(known)])
 
 
+@settings(max_examples=examples(20), deadline=None)
+@given(counts=st.lists(st.integers(1, 300), max_size=12), seed=st.integers(0, 9))
+def test_a_source_is_asked_for_those_values_alone_whose_noisy_counts_passed(counts, seed):
+    source = Counts([f"v{place}" for place in range(len(counts))], counts)
+    listed = source.frequencies(GRID)
+    source.frequencies = lambda _grid: listed
+    found = private(source, randomness=Seeded(seed)).frequent(GRID, rho=0.01, delta=1e-3)
+    assert [f"v{place}" for place in listed.asked] == sorted(found.counts, key=lambda name: int(name[1:]))
+    for place, count in enumerate(counts):
+        assert abs(found.counts.get(f"v{place}", count) - count) < 10 * found.stddev  # each with the count of its own
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(values=VALUES)
 def test_without_noise_frequent_values_are_those_at_or_above_the_threshold(values):

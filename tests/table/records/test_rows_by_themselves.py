@@ -21,6 +21,7 @@ import pytest
 from helpers.odd_values import COLUMNS, LONE, NEAR_VALUES, objects
 from helpers.seldom import examples
 from helpers.unit_rows import kept_rows, person_of
+from helpers.values import listed
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -202,7 +203,7 @@ def counts(kind, series):
     reader.add(pd.DataFrame({"x": series}))
     source = reader.finish().source
     grid = Grid(column="x")
-    values, numbers = source.frequencies(grid)
+    values, numbers = listed(source.frequencies(grid))
     missing, rest = source.histogram(grid, np.empty(0, dtype=np.int64)).tolist()
     return Counter(dict(zip(list(values), numbers.tolist(), strict=True))), missing, rest
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.engine_table import EngineTable
+from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.chunked_table import ChunkedTable
 from synthdp.table.files.dialect import USUAL, Dialect
 from synthdp.table.files.tables import open_table

@@ -7,8 +7,9 @@ from synthdp.sources.codes import lookup_of
 from synthdp.sources.coding import coded_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_source import EngineSource
-from synthdp.sources.engine_values import EngineValues
 from synthdp.sources.persons import bounded
+from synthdp.sources.values.engine_values import EngineValues
+from synthdp.sources.values.grid_points import form_of
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.schema.open_column import OpenColumn
@@ -40,16 +41,21 @@ class EngineTable(Sensitive):
         ------
         SchemaError
             If its columns are not the schema's, or the type of one does not say what the schema wants; or levels of
-            texts are to be learnt where it is not known that the engine compares them by their bytes.
+            texts, or moments of a time zone, are to be learnt where it is not known how the engine takes them.
         ParameterError, SourceError
             As `persons.bounded`.
         """
         schema.check_header(frame.columns, unit=unit)
         schema = schema.without(unit) if unit in schema.names and unit is not None else schema
-        for learnt in schema.open_columns:
-            if frame.engine == "ibis" and frame.columns[learnt.name].family == "text":
+        for learnt in schema.open_columns if frame.engine == "ibis" else ():
+            held = frame.columns[learnt.name]
+            if held.family == "text":
                 problem = "an engine that may compare texts by a collation takes several for one when it counts them"
                 raise SchemaError(f"column {learnt.name!r}: {problem}; declare its levels, or read the table as a file")
+            if held.has_zone and form_of(learnt, held) == "unit":
+                problem = "an engine whose sessions have a time zone may take moments for those of other days"
+                way_out = "declare its bounds and bins, or give a view where it has no time zone"
+                raise SchemaError(f"column {learnt.name!r}: {problem}; {way_out}")
         closed = [column.template if isinstance(column, OpenColumn) else column for column in schema.columns]
         for column in with_parts(closed):
             lookup_of(column, frame.columns[column.source])  # refuses what is not read

@@ -1,0 +1,1 @@
+"""Tables wherever their rows are, as a release takes them."""

@@ -1,0 +1,146 @@
+"""Values of single columns of a table in an engine, for the kernel to learn a domain from: counts come here, no value.
+
+A column is grouped once by what stands for its values, and that is kept in the engine. Of it come here how many rows
+lie in public cells; how many values occur how often, a line for each number of rows; and then those values alone
+whose counts passed with their noise.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import final
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.errors import ParameterError, SourceError
+from synthdp.grid import Grid
+from synthdp.sources.codes import MAX_CASES
+from synthdp.sources.comparisons import are_successive, counted
+from synthdp.sources.engine_frame import EngineFrame, Total
+from synthdp.sources.keeping import Rows, forget_with, kept
+from synthdp.sources.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
+from synthdp.sources.values.grid_points import (
+    MISSING,
+    VALUE,
+    Form,
+    form_of,
+    in_place_of_missing,
+    is_missing,
+    points_of,
+    standing_for,
+)
+from synthdp.sources.values.spellings import with_composed, with_utc
+from synthdp.table.records.held_columns import HeldColumn, held_column
+from synthdp.table.schema.open_column import OpenColumn
+from synthdp.table.sensitive import Sensitive
+
+_CELL = "cell"
+
+
+@final
+class EngineValues(Sensitive):
+    """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
+
+    It holds no value: what stands for a column's values, and how often each occurs, is kept in the engine until
+    nobody has this object any more.
+    """
+
+    __slots__ = ("__weakref__", "_columns", "_frame", "_kept", "_total")
+
+    def __init__(self, frame: EngineFrame, columns: Mapping[str, OpenColumn]) -> None:
+        self._frame = frame
+        self._columns = dict(columns)
+        self._kept: dict[str, Rows] = {}
+        self._total = Total(frame.engine)
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of records in public cells of one column's grid points; as `HeldSource.histogram`.
+
+        Raises `ParameterError` as that does, and `SourceError` if the engine fails.
+        """
+        cells = self._column(grid).histogram(grid, starts)  # all 0
+        rows = self._rows(grid)
+        for first in range(0, max(len(starts), 1), MAX_CASES):
+            found = self._frame.counted(partial(self._cells, rows, grid, starts, first), WHAT)
+            if found[_CELL].size and int(found[_CELL].max()) >= cells.size:
+                raise SourceError(f"{self._frame.engine}: it counts in a cell that there is not; do not count by it")
+            np.add.at(cells, found[_CELL], found[N_ROWS])
+        self._total.check(int(cells.sum()))
+        return cells
+
+    def _cells(self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int) -> Rows:
+        """How many rows there are in each cell from a start on, as far as one query goes; before the first, missing."""
+        is_missing_here, point = nw.col(MISSING) == 1, nw.col(VALUE)
+        edges = starts[first : first + MAX_CASES].tolist()
+        if edges:
+            rows = self._points(rows, grid)
+        if first:
+            rows = rows.filter(~is_missing_here & (point >= edges[0]))
+        for stop in starts[first + MAX_CASES : first + MAX_CASES + 1].tolist():
+            rows = rows.filter(is_missing_here | (point < stop))
+        cell = 1 + first + _n_edges(point, edges)
+        cell = nw.when(is_missing_here).then(nw.lit(0)).otherwise(cell)
+        return _summed(rows.select(cell.cast(nw.Int64).alias(_CELL), N_ROWS), _CELL)
+
+    def frequencies(self, grid: Grid) -> EngineFrequencies:
+        """All values of one column and how often each occurs; as `HeldSource.frequencies`; raises as `histogram`."""
+        self._column(grid).frequencies(grid)
+        rows, form = self._rows(grid), self._form(grid)
+
+        def values() -> Rows:
+            found = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
+            if form == "text" and self._frame.engine != "postgres":  # which has none
+                found = found.filter(~nw.col(VALUE).str.contains("\0", literal=True))  # no file can hold it
+            return found
+
+        return EngineFrequencies(self._frame, values, self._columns[grid.column], form)
+
+    def _column(self, grid: Grid) -> HeldColumn:
+        """The column as it is held in memory, without rows: it refuses what cannot be asked."""
+        if grid.column not in self._columns:
+            raise ParameterError(f"grid: there is no open column {grid.column!r}; name one that the schema leaves open")
+        return held_column(self._columns[grid.column])
+
+    def _form(self, grid: Grid) -> Form:
+        return form_of(self._columns[grid.column], self._frame.columns[grid.column])
+
+    def _rows(self, grid: Grid) -> Rows:
+        """What stands for the values of a column, and how many rows have each, kept."""
+        if grid.column not in self._kept:
+            rows, forget = kept(self._frame, lambda: self._standing(self._columns[grid.column]), WHAT)
+            forget_with(self, forget)
+            self._kept[grid.column] = rows
+        return self._kept[grid.column]
+
+    def _standing(self, column: OpenColumn) -> Rows:
+        held, engine = self._frame.columns[column.name], self._frame.engine
+        form = form_of(column, held)
+        rows = self._frame.rows.select(held.alias).group_by(held.alias).agg(nw.len().alias(N_ROWS))
+        if form == "text":
+            rows = with_composed(engine, rows, held.alias)
+        if form == "unit" and held.has_zone and engine != "polars":
+            rows = with_utc(engine, rows, held.alias)
+        missing = nw.col(MISSING) == 1
+        rows = rows.with_columns(nw.when(is_missing(column, held)).then(nw.lit(1)).otherwise(nw.lit(0)).alias(MISSING))
+        value = nw.when(missing).then(nw.lit(in_place_of_missing(form, held))).otherwise(standing_for(column, held))
+        return _summed(rows.select(MISSING, value.alias(VALUE), N_ROWS), MISSING, VALUE)
+
+    def _points(self, rows: Rows, grid: Grid) -> Rows:
+        """The same of its points of a grid."""
+        for point in points_of(self._columns[grid.column], grid, self._form(grid)):
+            rows = _summed(rows.select(MISSING, point.alias(VALUE), N_ROWS), MISSING, VALUE)
+        return rows
+
+
+def _n_edges(point: nw.Expr, edges: Sequence[int]) -> nw.Expr:
+    """How many of some increasing edges each point is at or above."""
+    if not are_successive(edges):
+        return counted([point >= edge for edge in edges])
+    last = nw.when(point > edges[-1]).then(nw.lit(edges[-1])).otherwise(point)
+    return nw.when(point < edges[0]).then(nw.lit(0)).otherwise(last - (edges[0] - 1))
+
+
+def _summed(rows: Rows, *keys: str) -> Rows:
+    """Rows that agree in some columns as one."""
+    return rows.group_by(list(keys)).agg(nw.col(N_ROWS).sum().cast(nw.Int64))

@@ -1,0 +1,214 @@
+"""Values that are learnt, in an engine's own terms: what stands for each, and the points of grids that they lie on.
+
+The rules are those of `synthdp.table.columns.points`, step for step: the same products, quotients and comparisons of
+floats of 64 bits, which all engines round alike. Nothing is worked out that an engine could refuse for one row: what
+is missing, too large or too small is replaced before. What an expression gives a row depends on that row only.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Literal, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from synthdp.grid import MAX_POINT, Grid
+from synthdp.sources.codes import code_of, is_after, is_from
+from synthdp.sources.comparisons import counted, is_value
+from synthdp.sources.engine_frame import EngineColumn
+from synthdp.sources.values.spellings import IN_UTC
+from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, Resolution, unit_of
+from synthdp.table.columns.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
+from synthdp.table.columns.reading import plain_text
+from synthdp.table.schema.open_column import OpenColumn
+
+Form: TypeAlias = Literal["text", "raw", "code", "number", "unit"]
+"""What stands for values: texts, what is written as a text, codes of levels, floats, units of time since 1970."""
+
+VALUE, MISSING = "value", "missing"
+"""What the columns are called that hold what stands for a value, and 1 where it is missing, else 0."""
+
+_OF_32_BITS = 2.0**30
+"""More than the nine digits that the shortest text of a float of 32 bits has at most."""
+
+_NO_REACH = 1e-200
+"""Numbers so near to 0 have no grid point within reach, whose distance may be less than floats hold."""
+
+
+def form_of(column: OpenColumn, held: EngineColumn) -> Form:
+    """What stands for the values of a column."""
+    if "levels" in column.open_parts:
+        return "text" if held.family == "text" else "raw"
+    if not isinstance(column.template, BinnedColumn):
+        return "code"
+    return "number" if column.resolution is None else "unit"
+
+
+def is_missing(column: OpenColumn, held: EngineColumn) -> nw.Expr:
+    """Whether each value is missing; texts are given as `plain_text` makes them. Raises as `code_of`."""
+    if form_of(column, held) == "text":
+        words = sorted(set(map(plain_text, column.missing_values)))
+        return held.is_missing | held.values.is_in(words) if words else held.is_missing
+    return code_of(column.template, held) == int(column.template.missing_code)
+
+
+def standing_for(column: OpenColumn, held: EngineColumn) -> nw.Expr:
+    """What stands for each value; where it is missing, anything."""
+    form = form_of(column, held)
+    if form == "code":
+        return code_of(column.template, held)
+    if form == "number":
+        return _number(column, held)
+    if form == "unit":
+        assert column.resolution is not None
+        return _unit(held, column.resolution)
+    return held.values + 0.0 if held.family == "float" else held.values  # -0.0 is equal to 0.0
+
+
+def in_place_of_missing(form: Form, held: EngineColumn) -> str | float | bool:
+    """A value of the same type."""
+    if form == "text":
+        return ""
+    if form == "raw":
+        return {"boolean": False, "float": 0.0}.get(held.family, 0)
+    return 0.0 if form == "number" else 0
+
+
+def points_of(column: OpenColumn, grid: Grid, form: Form) -> Iterator[nw.Expr]:
+    """What makes grid points, in 64 bits, of what stands for values, one step after the other; as `Grid` says."""
+    value = nw.col(VALUE)
+    if grid.of in ("decimals", "exponents"):
+        yield _decimals(value) if grid.of == "decimals" else _exponents(value)
+        return
+    if form == "number":
+        yield _nearest(value, grid.decimals) if column.type == "number" else _whole(value)
+    if grid.of == "steps":
+        yield _steps(value)
+
+
+def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
+    """A number as it is read, 0 where it is null or NaN: of 32 bits the one that its shortest text says."""
+    if held.family == "boolean":
+        return nw.when(held.values).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+    number = nw.when(held.is_missing).then(nw.lit(0.0)).otherwise(held.values.cast(nw.Float64))
+    if held.dtype != nw.Float32 or column.type != "number":
+        return number
+    said, size = number, number.abs()
+    for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
+        scaled, is_small = _scaled(size, decimals, below=_OF_32_BITS)
+        near = _divided(_floor(scaled + 0.5), 10.0**decimals)
+        same = is_small & (near.cast(nw.Float32) == size.cast(nw.Float32))
+        said = nw.when(same).then(nw.when(number < 0).then(-near).otherwise(near)).otherwise(said)
+    return said
+
+
+def _scaled(size: nw.Expr, decimals: int, *, below: float) -> tuple[nw.Expr, nw.Expr]:
+    """A number of at least 0 times a power of ten, and whether that is below a limit; 0 where it is not."""
+    is_small = size < below / 10.0**decimals
+    scaled = nw.when(is_small).then(size).otherwise(nw.lit(0.0)) * 10.0**decimals
+    return scaled, is_small & (scaled < below)
+
+
+def _floor(numbers: nw.Expr) -> nw.Expr:
+    """Floors of numbers of at most 63 bits, which some engines make integers, as floats."""
+    return numbers.floor().cast(nw.Float64)
+
+
+def _divided(numbers: nw.Expr, divisor: float) -> nw.Expr:
+    """Quotients of finite floats, rounded once: in place of dividing by a constant, polars multiplies."""
+    return numbers / (numbers * 0.0 + divisor)
+
+
+def _whole(number: nw.Expr) -> nw.Expr:
+    """As `points.integer_points`."""
+    most = float(MAX_POINT)
+    inside = nw.when(number >= most).then(nw.lit(most)).when(number <= -most).then(nw.lit(-most)).otherwise(number)
+    return inside.floor().cast(nw.Int64)
+
+
+def _nearest(number: nw.Expr, decimals: int) -> nw.Expr:
+    """As `points.decimal_points`: the point below each number, or the one above if it is next to that."""
+    most, size, factor = float(MAX_POINT), number.abs(), 10.0 ** abs(decimals)
+    limit = 2 * most / factor if decimals >= 0 else 2 * most * factor
+    is_large = is_value(size, limit, or_above=True)
+    inside = nw.when(is_large).then(nw.lit(0.0)).otherwise(number)
+    if decimals < 0:  # what would be divided to 0 is an error in Postgres
+        inside = nw.when(size < _least_over(factor)).then(nw.lit(0.0)).otherwise(inside)
+    scaled = inside * factor if decimals >= 0 else _divided(inside, factor)
+    scaled = nw.when(is_large & (number > 0)).then(nw.lit(most)).when(is_large).then(nw.lit(-most)).otherwise(scaled)
+    scaled = nw.when(scaled > most).then(nw.lit(most)).when(scaled < -most).then(nw.lit(-most)).otherwise(scaled)
+    below = _floor(scaled)
+    rest, is_odd = scaled - below, below - 2.0 * _floor(below / 2.0) == 1.0
+    reach = nw.when(scaled.abs() < _NO_REACH).then(nw.lit(0.0)).otherwise(scaled.abs()) * NEAR
+    is_above = ((rest > 0.5) | ((rest == 0.5) & is_odd)) & (below + 1.0 - scaled <= reach)
+    return nw.when(is_above).then(below + 1.0).otherwise(below).cast(nw.Int64)
+
+
+def _least_over(factor: float) -> float:
+    """The least float above 0 that is no 0 if it is divided by a factor."""
+    least = float(np.nextafter(factor * 2.0**-1074 / 2, 0))
+    while least / factor == 0:
+        least = float(np.nextafter(least, 1))
+    return least
+
+
+def _decimals(number: nw.Expr) -> nw.Expr:
+    """As `points.decimals_of`."""
+    size = number.abs()
+    inside = nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))  # floats from there on are whole
+    found = nw.lit(MAX_SHOWN_DECIMALS)
+    for decimals in reversed(range(1, MAX_SHOWN_DECIMALS)):
+        scaled, is_small = _scaled(inside, decimals, below=EXACT)
+        same = is_small & (_divided(_floor(scaled + 0.5), 10.0**decimals) == inside)
+        found = nw.when(same).then(nw.lit(decimals)).otherwise(found)
+    return nw.when(inside == _floor(inside)).then(nw.lit(0)).otherwise(found).cast(nw.Int64)
+
+
+def _exponents(number: nw.Expr) -> nw.Expr:
+    """As `points.exponents_of`."""
+    first, last = EXPONENTS
+    size = number.abs()
+    return counted([size >= 2.0**exponent for exponent in range(first + 1, last + 1)]).cast(nw.Int64) + first
+
+
+def _steps(point: nw.Expr) -> nw.Expr:
+    """As `points.steps_of`."""
+    passed = [point % step == 0 for step in STEPS] + [point == 0]
+    return counted(passed).cast(nw.Int64)  # each step divides the next
+
+
+def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
+    """As `calendar.unit_of`, of moments between the years 1 and 9999, at whose ends all others are."""
+    first, last = unit_of(np.array([FIRST_SECOND, LAST_SECOND]), resolution).tolist()
+    values = nw.col(held.alias + IN_UTC) if held.has_zone and held.engine != "polars" else held.values
+    unit = _unit_of(values, resolution, has_hours=held.family == "datetime")
+    if (moment := held.moment(FIRST_SECOND)) is not None:
+        unit = nw.when(is_from(moment, held)).then(unit).otherwise(nw.lit(first))
+    if held.family == "date":
+        unit = nw.when(is_after(date.max, held)).then(nw.lit(last)).otherwise(unit)
+    elif (moment := held.moment(LAST_SECOND)) is not None:
+        unit = nw.when(is_from(moment, held)).then(nw.lit(last)).otherwise(unit)
+    return unit.cast(nw.Int64)
+
+
+def _unit_of(values: nw.Expr, resolution: Resolution, *, has_hours: bool) -> nw.Expr:
+    year, month, day = (part().cast(nw.Int64) for part in (values.dt.year, values.dt.month, values.dt.day))
+    if resolution in ("year", "quarter", "month"):
+        months = year * 12 + month - 1
+        return {"year": year - 1970, "quarter": months // 3 - 1970 * 4, "month": months - 1970 * 12}[resolution]
+    before_march = nw.when(month <= 2).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
+    year, month = year - before_march, month + before_march * 12 - 3  # years that begin in March, from its 0th month on
+    unit = year * 365 + year // 4 - year // 100 + year // 400 + (month * 153 + 2) // 5 + day - 1 - _DAYS_TO_1970
+    if resolution == "week":
+        return (unit + _DAYS_TO_1970 // 7 * 7 + 3) // 7 - _DAYS_TO_1970 // 7
+    parts = {"hour": (24, values.dt.hour), "minute": (60, values.dt.minute), "second": (60, values.dt.second)}
+    for part, (size, within) in parts.items() if resolution != "day" else ():
+        unit = unit * size + (within().cast(nw.Int64) if has_hours else 0)
+        if part == resolution:
+            break
+    return unit
+
+
+_DAYS_TO_1970 = 719_468
+"""Days from the first of March of the year 0 on."""

@@ -1,0 +1,54 @@
+"""Random columns to learn from: whatever their types, values and grids, an engine counts as memory does."""
+
+import random
+
+import numpy as np
+import pytest
+from helpers.engines import ENGINES
+from helpers.random_values import asked
+from helpers.values import counted
+
+from synthdp.errors import SchemaError
+from synthdp.grid import Grid
+from synthdp.sources.engine_frame import EngineFrame
+from synthdp.sources.tables.engine_table import EngineTable
+from synthdp.table.frames.containers import opened
+from synthdp.table.records.loading import held_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+
+
+def check(engine, seed):
+    """Whether the engine takes the column."""
+    column = asked(random.Random(seed))
+    try:
+        remote = EngineTable.of(EngineFrame.of(ENGINES[engine](column.frame)), column.schema).source
+    except SchemaError:
+        return False
+    held = held_rows(opened(column.frame).frame, column.schema).source
+    for grid, starts in column.questions:
+        assert remote.histogram(grid, starts).tolist() == held.histogram(grid, starts).tolist(), (grid, starts)
+        if not starts.size:
+            assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid)), grid
+    return True
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_of_a_random_column_are_those_of_memory(engine):
+    assert sum(check(engine, seed) for seed in range(8)) > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(0, 200, 10))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_of_random_columns_are_those_of_memory(engine, seed):
+    assert sum(check(engine, each) for each in range(seed, seed + 10)) > 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_exponents_of_random_numbers_are_those_of_memory(engine):
+    column, grid = asked(random.Random(4)), Grid(column="x", of="exponents")
+    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](column.frame)), column.schema).source
+    held = held_rows(opened(column.frame).frame, column.schema).source
+    exponents = np.arange(-1024, 1024)
+    assert remote.histogram(grid, exponents).tolist() == held.histogram(grid, exponents).tolist()
