@@ -48,11 +48,16 @@ class Lookup:
 
 
 def counted(at_least: Sequence[nw.Expr]) -> nw.Expr:
-    """How many of some conditions hold, each of which implies those before it; by halving."""
+    """How many of some conditions hold, each of which implies those before it."""
+    return chosen(at_least, range(len(at_least) + 1))
+
+
+def chosen(at_least: Sequence[nw.Expr], numbers: Sequence[float]) -> nw.Expr:
+    """The number at the place that says how many of some conditions hold; each implies those before it. By halving."""
 
     def holding(low: int, high: int) -> nw.Expr:
         if low == high:
-            return nw.lit(low)
+            return nw.lit(numbers[low])
         middle = (low + high) // 2
         return nw.when(at_least[middle]).then(holding(middle + 1, high)).otherwise(holding(low, middle))
 

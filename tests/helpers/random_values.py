@@ -25,9 +25,9 @@ class Asked:
     questions: list
 
 
-def asked(rng, n_rows=60):
-    """A random column and random questions about it."""
-    dtype = rng.choice(DTYPES)
+def asked(rng, dtypes=DTYPES, n_grids=None, n_rows=60):
+    """A random column and random questions about it: of all grids, or of some."""
+    dtype = rng.choice(dtypes)
     field = {"name": "x", "type": _type(rng, dtype), "synthdp": {"derive": True}}
     if field["type"] in ("date", "datetime"):
         field["synthdp"]["resolution"] = rng.choice(RESOLUTIONS[: 5 if field["type"] == "date" else None])
@@ -36,7 +36,7 @@ def asked(rng, n_rows=60):
         if field["type"] not in ("string", "boolean"):
             field["missingValues"] = ["", "n/a"]
     series = _numbers(rng, n_rows) if dtype == "Float64" else random_column(rng, dtype, "x", n_rows)
-    return Asked(series.to_frame(), OpenSchema.from_dict({"fields": [field]}), list(_questions(rng, field)))
+    return Asked(series.to_frame(), OpenSchema.from_dict({"fields": [field]}), list(_questions(rng, field, n_grids)))
 
 
 def _type(rng, dtype):
@@ -62,13 +62,14 @@ def _numbers(rng, n_rows):
     return pl.Series("x", [None if rng.random() < 0.1 else number() for _ in range(n_rows)], dtype=pl.Float64)
 
 
-def _questions(rng, field):
+def _questions(rng, field, n_grids):
     nowhere = np.empty(0, dtype=np.int64)
     if field["type"] in ("string", "boolean"):
         return [(Grid(column="x"), nowhere)]
     scales = [0, rng.choice([-300, -4, -1, 1, 2, 9, 14, 300])] if field["type"] == "number" else [0]
     grids = [Grid(column="x", of=of, decimals=scale) for of in ("values", "steps") for scale in scales]
     grids += [Grid(column="x", of="decimals")] if field["type"] == "number" else []
+    grids = grids if n_grids is None else rng.sample(grids, min(n_grids, len(grids)))
     spread = [math.copysign(10 ** rng.uniform(0, 18), rng.random() - 0.5) for _ in range(9)]
     starts = np.unique(np.array([*map(int, spread), -MAX_POINT, -1024, -1, 0, 1, 2, 16, MAX_POINT], dtype=np.int64))
     return [(grid, given) for grid in grids for given in (starts, np.arange(-2, 20), nowhere)]

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from helpers.engines import ENGINES
-from helpers.random_values import asked
+from helpers.random_values import DTYPES, asked
 from helpers.values import counted
 
 from synthdp.errors import SchemaError
@@ -18,9 +18,9 @@ from synthdp.table.records.loading import held_rows
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
 
 
-def check(engine, seed):
+def check(engine, seed, dtypes=DTYPES, n_grids=None):
     """Whether the engine takes the column."""
-    column = asked(random.Random(seed))
+    column = asked(random.Random(seed), dtypes, n_grids)
     try:
         remote = EngineTable.of(EngineFrame.of(ENGINES[engine](column.frame)), column.schema).source
     except SchemaError:
@@ -33,9 +33,13 @@ def check(engine, seed):
     return True
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_values_of_a_random_column_are_those_of_memory(engine):
-    assert sum(check(engine, seed) for seed in range(8)) > 3
+FEW = {"polars": ["Float64", "Float32", "ns", "Int64", "String"], "ibis": ["String"], "other": ["Float64", "ns"]}
+FEW["duckdb"] = FEW["polars"]
+
+
+@pytest.mark.parametrize(("engine", "dtype"), [(engine, dtype) for engine in ENGINES for dtype in FEW[engine]])
+def test_values_of_a_random_column_are_those_of_memory(engine, dtype):
+    assert check(engine, 4, [dtype], n_grids=3)
 
 
 @pytest.mark.slow
@@ -45,9 +49,10 @@ def test_values_of_random_columns_are_those_of_memory(engine, seed):
     assert sum(check(engine, each) for each in range(seed, seed + 10)) > 3
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "ibis"])
 def test_exponents_of_random_numbers_are_those_of_memory(engine):
-    column, grid = asked(random.Random(4)), Grid(column="x", of="exponents")
+    column, grid = asked(random.Random(4), ["Float64"]), Grid(column="x", of="exponents")
+    assert column.schema.open_columns[0].type == "number"
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](column.frame)), column.schema).source
     held = held_rows(opened(column.frame).frame, column.schema).source
     exponents = np.arange(-1024, 1024)

@@ -14,7 +14,7 @@ import numpy as np
 
 from synthdp.grid import MAX_POINT, Grid
 from synthdp.sources.codes import code_of, is_after, is_from
-from synthdp.sources.comparisons import counted, is_value
+from synthdp.sources.comparisons import chosen, counted, is_value
 from synthdp.sources.engine_frame import EngineColumn
 from synthdp.sources.values.spellings import IN_UTC
 from synthdp.table.columns.binned import BinnedColumn
@@ -78,8 +78,11 @@ def in_place_of_missing(form: Form, held: EngineColumn) -> str | float | bool:
 def points_of(column: OpenColumn, grid: Grid, form: Form) -> Iterator[nw.Expr]:
     """What makes grid points, in 64 bits, of what stands for values, one step after the other; as `Grid` says."""
     value = nw.col(VALUE)
-    if grid.of in ("decimals", "exponents"):
-        yield _decimals(value) if grid.of == "decimals" else _exponents(value)
+    if grid.of == "decimals":
+        yield _decimals(value)
+        return
+    if grid.of == "exponents":
+        yield from _exponents(value)
         return
     if form == "number":
         yield _nearest(value, grid.decimals) if column.type == "number" else _whole(value)
@@ -165,11 +168,17 @@ def _decimals(number: nw.Expr) -> nw.Expr:
     return nw.when(inside == _floor(inside)).then(nw.lit(0)).otherwise(found).cast(nw.Int64)
 
 
-def _exponents(number: nw.Expr) -> nw.Expr:
-    """As `points.exponents_of`."""
+def _exponents(value: nw.Expr) -> Iterator[nw.Expr]:
+    """As `points.exponents_of`: first which 32 of them it is among, and the number in units of these; then which."""
     first, last = EXPONENTS
-    size = number.abs()
-    return counted([size >= 2.0**exponent for exponent in range(first + 1, last + 1)]).cast(nw.Int64) + first
+    size = value.abs()
+    inside = nw.when(size >= 2.0**last).then(nw.lit(2.0**last)).otherwise(size)
+    bases = range(first, last + 1, 32)
+    is_from_base = [inside >= 2.0**base for base in bases[1:]]
+    scaled = inside * chosen(is_from_base, [2.0 ** -(base + 1) for base in bases])  # exact, and below 2**31
+    yield counted(is_from_base).cast(nw.Int64) * 2**31 + scaled.floor().cast(nw.Int64)
+    among = counted([value % 2**31 >= 2**exponent for exponent in range(31)])
+    yield value // 2**31 * 32 + among.cast(nw.Int64) + first
 
 
 def _steps(point: nw.Expr) -> nw.Expr:
