@@ -152,3 +152,19 @@ def test_moments_at_the_ends_of_what_nanoseconds_count_are_there():
     for source in sources:
         table = EngineTable.of(EngineFrame.of(source), OpenSchema.from_kinds({"day": "datetime"}))
         assert counted(table.source.frequencies(Grid(column="day"))) == expected
+
+
+@pytest.mark.skipif("duckdb" not in ENGINES, reason="duckdb is not installed")
+def test_values_of_a_column_are_kept_once_and_dropped_when_nobody_asks_any_more():
+    people = ENGINES["duckdb"](PEOPLE)
+    source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds(KINDS)).source
+
+    def tables():
+        return people.query("p", "SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
+
+    for column in ("pay", "day", "pay"):
+        source.histogram(Grid(column=column), np.array([0, 5]))
+        source.frequencies(Grid(column=column))
+    assert len(tables()) == 2
+    del source
+    assert tables() == []
