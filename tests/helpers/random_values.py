@@ -32,7 +32,7 @@ def asked(rng, dtypes=DTYPES, n_grids=None, n_rows=60):
     if field["type"] in ("date", "datetime"):
         field["synthdp"]["resolution"] = rng.choice(RESOLUTIONS[: 5 if field["type"] == "date" else None])
     if rng.random() < 0.4:
-        field["missingValues"] = rng.choice([["", "a", "e\u0301"], [], ["n/a", "True"], ["-1e301", "7.5"]])
+        field["missingValues"] = rng.choice([["", "a", "e\u0301"], [""], ["n/a", "True"], ["-1e301", "7.5"]])
         if field["type"] not in ("string", "boolean"):
             field["missingValues"] = ["", "n/a"]
     series = _numbers(rng, n_rows) if dtype == "Float64" else random_column(rng, dtype, "x", n_rows)
