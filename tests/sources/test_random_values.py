@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 from helpers.engines import ENGINES
 from helpers.random_values import DTYPES, asked, levels_in_engines
@@ -14,6 +15,7 @@ from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.frames.containers import opened
 from synthdp.table.records.loading import held_rows
+from synthdp.table.schema.open_schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
 
@@ -58,3 +60,14 @@ def test_exponents_of_random_numbers_are_those_of_memory(engine):
     held = held_rows(opened(column.frame).frame, column.schema).source
     exponents = np.arange(-1024, 1024)
     assert remote.histogram(grid, exponents).tolist() == held.histogram(grid, exponents).tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_floats_of_32_bits_are_the_numbers_that_their_texts_say(engine):
+    """All digits of some, and halves of the last one: 266.515625 is written 266.51562."""
+    numbers = [266.515625, -247.140625, 2306867.25, 7.7444363, -100.329124, 0.0053000376, 80.7, 1e-5, 0.0]
+    frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Float32)})
+    schema, grid = OpenSchema.from_kinds({"x": "number"}), Grid(column="x", decimals=9)
+    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    held = held_rows(opened(frame).frame, schema).source
+    assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))

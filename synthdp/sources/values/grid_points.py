@@ -32,6 +32,9 @@ VALUE, MISSING = "value", "missing"
 _OF_32_BITS = 2.0**30
 """More than the nine digits that the shortest text of a float of 32 bits has at most."""
 
+_WHOLE = 2.0**52
+"""Of numbers of this size floats hold none but the whole ones."""
+
 _NO_REACH = 1e-200
 """Numbers so near to 0 have no grid point within reach, whose distance may be less than floats hold."""
 
@@ -103,7 +106,7 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     said, size = number, number.abs()
     for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(size, decimals, below=_OF_32_BITS)
-        near = _divided(_floor(scaled + 0.5), 10.0**decimals)
+        near = _divided(scaled + _WHOLE - _WHOLE, 10.0**decimals)  # rounds halves to even, as numpy
         same = is_small & (near.cast(nw.Float32) == size.cast(nw.Float32))
         said = nw.when(same).then(nw.when(number < 0).then(-near).otherwise(near)).otherwise(said)
     return said
