@@ -71,3 +71,25 @@ def test_floats_of_32_bits_are_the_numbers_that_their_texts_say(engine):
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_floats_of_any_size_are_whole_numbers_where_these_are_learnt(engine):
+    """A cast of one of them would fail, and with it the question."""
+    numbers = [np.inf, -np.inf, np.nan, 1e300, -1e300, 1e19, -1e19, 2.0**62, 5e18, 1.9, -0.5, -7.0, None]
+    frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Float64)})
+    schema, grid = OpenSchema.from_kinds({"x": "integer"}), Grid(column="x")
+    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    held = held_rows(opened(frame).frame, schema).source
+    assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
+
+
+@pytest.mark.skipif("duckdb" not in ENGINES, reason="duckdb is not installed")
+@pytest.mark.parametrize(("dtype", "kind"), [("DATE", "date"), ("TIMESTAMP", "datetime"), ("TIMESTAMPTZ", "datetime")])
+def test_infinite_days_of_duckdb_are_the_first_and_the_last(dtype, kind):
+    days = ["infinity", "-infinity", "0044-03-15 (BC)", "12000-01-01", "1970-01-01"]
+    rows = ", ".join(f"('{day}'::TIMESTAMP::{dtype})" for day in days)
+    people = ENGINES["duckdb"](pl.DataFrame({"y": [1]})).query("y", f"FROM (VALUES {rows}) AS t(x)")
+    field = {"name": "x", "type": kind, "synthdp": {"derive": True, "resolution": "day"}}
+    table = EngineTable.of(EngineFrame.of(people), OpenSchema.from_dict({"fields": [field]}))
+    assert counted(table.source.frequencies(Grid(column="x"))) == {-719_162: 2, 2_932_896: 2, 0: 1}
