@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES
-from helpers.random_values import DTYPES, asked, levels_in_engines
+from helpers.random_values import DTYPES, RESOLUTIONS, asked, levels_in_engines
 from helpers.values import counted
 
 from synthdp.errors import SchemaError
@@ -93,3 +93,15 @@ def test_infinite_days_of_duckdb_are_the_first_and_the_last(dtype, kind):
     field = {"name": "x", "type": kind, "synthdp": {"derive": True, "resolution": "day"}}
     table = EngineTable.of(EngineFrame.of(people), OpenSchema.from_dict({"fields": [field]}))
     assert counted(table.source.frequencies(Grid(column="x"))) == {-719_162: 2, 2_932_896: 2, 0: 1}
+
+
+@pytest.mark.parametrize("engine", [name for name in FEW if name in ENGINES and name != "ibis"])
+@pytest.mark.parametrize("resolution", RESOLUTIONS)
+def test_moments_are_in_the_units_of_memory(engine, resolution):
+    seconds = [-62_135_596_800, -11_644_473_601, -259_201, -259_200, -1, 0, 345_599, 345_600, 951_868_799, 951_868_800]
+    frame = pl.DataFrame({"x": (pl.Series(seconds, dtype=pl.Int64) * 10**6).cast(pl.Datetime("us"))})
+    field = {"name": "x", "type": "datetime", "synthdp": {"derive": True, "resolution": resolution}}
+    schema, grid = OpenSchema.from_dict({"fields": [field]}), Grid(column="x")
+    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    held = held_rows(opened(frame).frame, schema).source
+    assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
