@@ -18,11 +18,21 @@ HASHED = "hashed"
 """What the column of hashes is called."""
 
 
+_SESSION = {
+    "standard_conforming_strings": ("on", "words of a schema may be SQL; set it on"),
+    "server_encoding": ("UTF8", "texts are compared in UTF8; give a view without texts, or read the table as a file"),
+    "client_encoding": ("UTF8", "texts are compared in UTF8; set it to that"),
+}
+"""What a session with Postgres must have set, encodings where there are texts, and what is wrong else."""
+
+
 def behind_ibis(table: Any) -> tuple[Engine, Any]:
     """The engine of a table of Ibis, and the table as it is asked for: a relation, if it is in DuckDB."""
     backend = table.get_backend()
-    if backend.name == "postgres" and backend.con.info.parameter_status("standard_conforming_strings") != "on":
-        raise SourceError("postgres: standard_conforming_strings is off: words of a schema may be SQL; set it on")
+    has_texts = any(dtype.is_string() for dtype in table.schema().values())
+    for name, (wanted, problem) in _SESSION.items() if backend.name == "postgres" else ():
+        if (said := backend.con.info.parameter_status(name)) != wanted and (has_texts or wanted == "on"):
+            raise SourceError(f"postgres: {name} is {said}: {problem}")
     if backend.name != "duckdb":
         return "postgres" if backend.name == "postgres" else "ibis", table
     table.limit(0).to_pyarrow()  # makes tables in memory known to DuckDB

@@ -32,7 +32,7 @@ def asked(rng, dtypes=DTYPES, n_grids=None, n_rows=60):
     if field["type"] in ("date", "datetime"):
         field["synthdp"]["resolution"] = rng.choice(RESOLUTIONS[: 5 if field["type"] == "date" else None])
     if rng.random() < 0.4:
-        field["missingValues"] = rng.choice([["", "a", "e\u0301"], [], ["n/a", "True"], ["-1e301", "7.5"]])
+        field["missingValues"] = rng.choice([["", "a", "e\u0301"], [""], ["n/a", "True"], ["-1e301", "7.5"]])
         if field["type"] not in ("string", "boolean"):
             field["missingValues"] = ["", "n/a"]
     series = _numbers(rng, n_rows) if dtype == "Float64" else random_column(rng, dtype, "x", n_rows)
@@ -73,3 +73,10 @@ def _questions(rng, field, n_grids):
     spread = [math.copysign(10 ** rng.uniform(0, 18), rng.random() - 0.5) for _ in range(9)]
     starts = np.unique(np.array([*map(int, spread), -MAX_POINT, -1024, -1, 0, 1, 2, 16, MAX_POINT], dtype=np.int64))
     return [(grid, given) for grid in grids for given in (starts, np.arange(-2, 20), nowhere)]
+
+
+def levels_in_engines(column, found):
+    """What an engine has of counts by values of memory: whole numbers of more than 63 bits are no levels there."""
+    if not column.frame["x"].dtype.is_integer():
+        return found
+    return {value: n_rows for value, n_rows in found.items() if abs(int(value)) < 2**63}

@@ -8,7 +8,7 @@ import pytest
 from helpers.engines import ENGINES, IN_PARTITIONS, LEARNING, ODD, SCHEMA, grouped, in_other
 from helpers.values import counted
 
-from synthdp.errors import SchemaError
+from synthdp.errors import ParameterError, SchemaError
 from synthdp.grid import Grid
 from synthdp.sources.engine_frame import WHITE_SPACE, EngineFrame
 from synthdp.sources.persons import bounded
@@ -191,6 +191,27 @@ def test_values_to_learn_from_are_those_of_memory(engine):
         given = np.empty(0, dtype=np.int64) if grid.column == "word" else starts
         assert remote.histogram(grid, given).tolist() == held.histogram(grid, given).tolist()
         assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_cells_that_follow_each_other_begin_and_end_where_they_say(engine):
+    people = pl.DataFrame({"age": [*range(10), None]})
+    source = engine_table(engine, people, OpenSchema.from_kinds({"age": "integer"})).source
+    grid = Grid(column="age")
+    for first, stop in ((3, 6), (0, 10), (-5, 2), (9, 12)):
+        cells = np.bincount(np.searchsorted(range(first, stop), range(10), side="right"), minlength=stop - first + 1)
+        assert source.histogram(grid, np.arange(first, stop)).tolist() == [1, *cells.tolist()]
+    with pytest.raises(ParameterError, match="its values have no decimals"):
+        source.frequencies(Grid(column="age", of="decimals"))
+
+
+@pytest.mark.parametrize("engine", LEARNING)
+def test_missing_values_are_known_in_any_spelling(engine):
+    field = {"name": "word", "type": "string", "missingValues": ["e\u0301", " n/a "], "synthdp": {"derive": True}}
+    people = pl.DataFrame({"word": ["\u00e9", "e\u0301", "n/a", " n/a", "", None]})
+    source = engine_table(engine, people, OpenSchema.from_dict({"fields": [field]})).source
+    assert source.histogram(Grid(column="word"), np.empty(0, dtype=np.int64)).tolist() == [5, 1]
+    assert counted(source.frequencies(Grid(column="word"))) == {"": 1}
 
 
 @pytest.mark.skipif("other" not in ENGINES, reason="ibis is not installed")

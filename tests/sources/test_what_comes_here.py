@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES, LEARNING
-from helpers.values import book, private
+from helpers.values import NO_STARTS, book, counted, private
 from oracles.privacy import Seeded
 
 from synthdp.errors import SourceError
@@ -73,14 +73,15 @@ def test_of_numbers_and_days_those_alone_leave_whose_counts_passed(engine, colum
 def test_values_are_numbered_once_however_many_questions_fetch_them(engine, monkeypatch):
     monkeypatch.setattr(engine_frequencies, "MAX_CASES", 3)
     monkeypatch.setattr(engine_frequencies, "BLOCK", 4)
-    words = [f"w{i:02}" for i in range(20) for _ in range(1 + i % 5)]
+    words = [f"w{i:02}" for i in reversed(range(20)) for _ in range(1 + i % 5)]
     found = learning(engine, {"word": "categorical"}, pl.DataFrame({"word": words})).frequencies(Grid(column="word"))
     counts = np.concatenate(list(found.counts()))
     assert counts.tolist() == sorted(counts.tolist())
     for places in ([0], [19], [3, 4, 5, 6, 8, 11, 18, 19], [*range(1, 20, 2)], [*range(20)]):
         texts = found.values(np.array(places))
         assert [words.count(text) for text in texts] == counts[places].tolist()
-        assert len(set(texts)) == len(texts)
+        assert texts == sorted(set(texts), key=lambda text: (words.count(text), text))  # in every question the same
+    assert len(found.values(np.array([], dtype=np.int64))) == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -107,3 +108,63 @@ def test_a_table_that_changes_while_values_are_fetched_is_refused():
     backend.con.execute("DELETE FROM people WHERE age = 3")
     with pytest.raises(SourceError, match="the table was changed while it was counted"):
         source.histogram(Grid(column="age"), np.array([1]))
+
+
+@pytest.mark.parametrize("engine", LEARNING)
+def test_texts_that_no_file_can_hold_are_no_values(engine):
+    source = learning(engine, {"word": "categorical"}, pl.DataFrame({"word": ["a\0", "\0", "a\0b", "a", " a"]}))
+    assert counted(source.frequencies(Grid(column="word"))) == {"a": 2}
+    assert source.histogram(Grid(column="word"), NO_STARTS).tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("engine", LEARNING)
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int8])
+def test_whole_numbers_that_an_engine_cannot_look_up_are_no_levels(engine, dtype):
+    """Else what was learnt ended the run, when it was paid for."""
+    given = {pl.Int64: [-(2**63), 2**63 - 1], pl.UInt64: [2**63, 2**64 - 1, 2**63 - 1], pl.Int8: [-128, 127]}[dtype]
+    people = EngineFrame.of(ENGINES[engine](pl.DataFrame({"word": pl.Series([*given, 5, 5], dtype=dtype)})))
+    schema = OpenSchema.from_kinds({"word": "categorical"})
+    table = EngineTable.of(people, schema)
+    found = counted(table.source.frequencies(Grid(column="word")))
+    assert found == {str(number): 1 for number in given if abs(number) < 2**63} | {"5": 2}
+    closed = schema.closed({"word": schema.open_columns[0].closed(levels=sorted(found))})
+    (counts,) = table.counted(closed).counts_of([("word",)])
+    assert sum(counts.tolist()) == len(given) + 2
+
+
+@pytest.mark.parametrize("dtype", ["HUGEINT", "UHUGEINT"])
+def test_whole_numbers_of_128_bits_are_learnt_from_as_far_as_they_can_be_levels(dtype):
+    duckdb = pytest.importorskip("duckdb")
+    ends = {"HUGEINT": [-(2**127), 2**127 - 1, -(2**63)], "UHUGEINT": [2**127, 2**128 - 1]}[dtype]
+    numbers = ", ".join(f"('{number}'::{dtype})" for number in [*ends, 2**63, 2**63 + 1, 2**63 - 1, 7])
+    people = duckdb.connect(config={"threads": 1}).sql(f"FROM (VALUES {numbers}) AS t(word)")
+    source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds({"word": "categorical"})).source
+    assert counted(source.frequencies(Grid(column="word"))) == {str(2**63 - 1): 1, "7": 1}
+
+
+def test_moments_at_the_ends_of_what_nanoseconds_count_are_there():
+    ends = [-(2**63) + 1, 2**63 - 1]
+    people = pl.DataFrame({"day": pl.Series(ends, dtype=pl.Int64).cast(pl.Datetime("ns"))})
+    expected = {end // 10**9: 1 for end in ends}
+    sources = [people.lazy()]
+    if "duckdb" in ENGINES:
+        sources.append(ENGINES["duckdb"](people))  # both are infinite there
+    for source in sources:
+        table = EngineTable.of(EngineFrame.of(source), OpenSchema.from_kinds({"day": "datetime"}))
+        assert counted(table.source.frequencies(Grid(column="day"))) == expected
+
+
+@pytest.mark.skipif("duckdb" not in ENGINES, reason="duckdb is not installed")
+def test_values_of_a_column_are_kept_once_and_dropped_when_nobody_asks_any_more():
+    people = ENGINES["duckdb"](PEOPLE)
+    source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds(KINDS)).source
+
+    def tables():
+        return people.query("p", "SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
+
+    for column in ("pay", "day", "pay"):
+        source.histogram(Grid(column=column), np.array([0, 5]))
+        source.frequencies(Grid(column=column))
+    assert len(tables()) == 2
+    del source
+    assert tables() == []

@@ -1,7 +1,6 @@
 """How often the values of a column in an engine occur: a line for each number of rows, and those values that passed."""
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from typing import Any, final
 
 import narwhals as nw
@@ -61,6 +60,8 @@ class EngineFrequencies(Sensitive):
 
     def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         """The values at some places, ascending; they alone leave the engine. Raises `SourceError` if it fails."""
+        if not places.size:
+            return np.empty(0, dtype=np.int64)
         first = int(self._groups(places[:1])[0])
         before = int(self._ends[first - 1]) if first else 0  # values of fewer rows: they need no numbers
         least = int(self._n_rows[first])
@@ -88,12 +89,7 @@ class EngineFrequencies(Sensitive):
         if self._form not in ("text", "raw"):
             return places, np.asarray(found[VALUE].to_numpy(), dtype=np.int64)
         values = plain_column(opened(found.select(VALUE).to_native()).frame[VALUE], self._column.type)
-        return places, np.array([_written(value) for value in values], dtype=object)
+        return places, np.array([canonical_text(value) for value in values], dtype=object)
 
     def _groups(self, places: NDArray[np.int64]) -> NDArray[np.intp]:
         return np.searchsorted(self._ends, places, side="right")
-
-
-def _written(value: object) -> str | None:
-    """A value as a level; whole numbers of 128 bits come as decimals."""
-    return canonical_text(int(value) if isinstance(value, Decimal) else value)

@@ -17,7 +17,7 @@ from synthdp.errors import ParameterError, SourceError
 from synthdp.grid import Grid
 from synthdp.sources.codes import MAX_CASES
 from synthdp.sources.comparisons import are_successive, counted
-from synthdp.sources.engine_frame import EngineFrame, Total
+from synthdp.sources.engine_frame import EngineColumn, EngineFrame, Total
 from synthdp.sources.keeping import Rows, forget_with, kept
 from synthdp.sources.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
 from synthdp.sources.values.grid_points import (
@@ -79,20 +79,19 @@ class EngineValues(Sensitive):
             rows = rows.filter(~is_missing_here & (point >= edges[0]))
         for stop in starts[first + MAX_CASES : first + MAX_CASES + 1].tolist():
             rows = rows.filter(is_missing_here | (point < stop))
-        cell = 1 + first + _n_edges(point, edges)
-        cell = nw.when(is_missing_here).then(nw.lit(0)).otherwise(cell)
+        cell = nw.when(is_missing_here).then(nw.lit(0)).otherwise(1 + first + _n_edges(point, edges))
         return _summed(rows.select(cell.cast(nw.Int64).alias(_CELL), N_ROWS), _CELL)
 
     def frequencies(self, grid: Grid) -> EngineFrequencies:
         """All values of one column and how often each occurs; as `HeldSource.frequencies`; raises as `histogram`."""
         self._column(grid).frequencies(grid)
-        rows, form = self._rows(grid), self._form(grid)
+        rows, form, held = self._rows(grid), self._form(grid), self._frame.columns[grid.column]
 
         def values() -> Rows:
             found = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
             if form == "text" and self._frame.engine != "postgres":  # which has none
                 found = found.filter(~nw.col(VALUE).str.contains("\0", literal=True))  # no file can hold it
-            return found
+            return _of_63_bits(found, held) if form == "raw" and held.family == "integer" else found
 
         return EngineFrequencies(self._frame, values, self._columns[grid.column], form)
 
@@ -131,6 +130,13 @@ class EngineValues(Sensitive):
         for point in points_of(self._columns[grid.column], grid, self._form(grid)):
             rows = _summed(rows.select(MISSING, point.alias(VALUE), N_ROWS), MISSING, VALUE)
         return rows
+
+
+def _of_63_bits(rows: Rows, held: EngineColumn) -> Rows:
+    """Those of whole numbers that can be levels, which are looked up in 63 bits and a sign."""
+    most, held_ones, value = 2**63 - 1, held.whole_numbers, nw.col(VALUE)
+    rows = rows.filter(value >= max(held_ones[0], -most), value <= min(held_ones[-1], most))
+    return rows.with_columns(value.cast(nw.Int64))
 
 
 def _n_edges(point: nw.Expr, edges: Sequence[int]) -> nw.Expr:

@@ -32,8 +32,14 @@ VALUE, MISSING = "value", "missing"
 _OF_32_BITS = 2.0**30
 """More than the nine digits that the shortest text of a float of 32 bits has at most."""
 
+_WHOLE = 2.0**52
+"""Of numbers of this size floats hold none but the whole ones."""
+
 _NO_REACH = 1e-200
 """Numbers so near to 0 have no grid point within reach, whose distance may be less than floats hold."""
+
+_OF_NANOSECONDS = (-(2**63) // 10**9, (2**63 - 1) // 10**9)
+"""The seconds of the first and the last moment that is counted in nanoseconds."""
 
 
 def form_of(column: OpenColumn, held: EngineColumn) -> Form:
@@ -100,7 +106,7 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     said, size = number, number.abs()
     for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(size, decimals, below=_OF_32_BITS)
-        near = _divided(_floor(scaled + 0.5), 10.0**decimals)
+        near = _divided(scaled + _WHOLE - _WHOLE, 10.0**decimals)  # rounds halves to even, as numpy
         same = is_small & (near.cast(nw.Float32) == size.cast(nw.Float32))
         said = nw.when(same).then(nw.when(number < 0).then(-near).otherwise(near)).otherwise(said)
     return said
@@ -188,8 +194,9 @@ def _steps(point: nw.Expr) -> nw.Expr:
 
 
 def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
-    """As `calendar.unit_of`, of moments between the years 1 and 9999, at whose ends all others are."""
-    first, last = unit_of(np.array([FIRST_SECOND, LAST_SECOND]), resolution).tolist()
+    """As `calendar.unit_of`, of moments from the year 1 to 9999, or that nanoseconds count; others are at the ends."""
+    ends = _OF_NANOSECONDS if getattr(held.dtype, "time_unit", None) == "ns" else (FIRST_SECOND, LAST_SECOND)
+    first, last = unit_of(np.array(ends), resolution).tolist()
     values = nw.col(held.alias + IN_UTC) if held.has_zone and held.engine != "polars" else held.values
     unit = _unit_of(values, resolution, has_hours=held.family == "datetime")
     if (moment := held.moment(FIRST_SECOND)) is not None:
@@ -198,7 +205,7 @@ def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
         unit = nw.when(is_after(date.max, held)).then(nw.lit(last)).otherwise(unit)
     elif (moment := held.moment(LAST_SECOND)) is not None:
         unit = nw.when(is_from(moment, held)).then(nw.lit(last)).otherwise(unit)
-    return unit.cast(nw.Int64)
+    return nw.when(unit.is_null()).then(nw.lit(last)).otherwise(unit).cast(nw.Int64)  # DuckDB's infinity has no parts
 
 
 def _unit_of(values: nw.Expr, resolution: Resolution, *, has_hours: bool) -> nw.Expr:

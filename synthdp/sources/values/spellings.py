@@ -5,7 +5,6 @@ from typing import Any
 
 import narwhals as nw
 
-from synthdp.errors import SourceError
 from synthdp.sources.engines import Engine
 
 IN_UTC = "_utc"
@@ -13,7 +12,7 @@ IN_UTC = "_utc"
 
 
 def with_composed(engine: Engine, rows: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
-    """The rows with accents composed (NFC) in a column of texts; raises `SourceError` if the engine cannot."""
+    """The rows with accents composed (NFC) in a column of texts."""
     composed: nw.LazyFrame[Any] = nw.from_native(_COMPOSED[engine](nw.to_native(rows), name))
     return composed
 
@@ -30,12 +29,6 @@ def _composed_by_duckdb(rows: Any, name: str) -> Any:
 
 def _composed_by_postgres(rows: Any, name: str) -> Any:
     backend = rows.get_backend()
-    encoding = backend.con.info.parameter_status("server_encoding")
-    if encoding.startswith("LATIN"):
-        return rows  # which has no accents apart
-    if encoding != "UTF8":
-        way_out = "declare the levels of texts, or read the table as a file"
-        raise SourceError(f"postgres: its encoding is {encoding}, in which accents are not composed; {way_out}")
     chosen = ", ".join(f"normalize({each}, NFC) AS {each}" if each == name else each for each in rows.columns)
     return backend.sql(f"SELECT {chosen} FROM ({backend.compile(rows)}) AS given", schema=rows.schema())
 

@@ -53,6 +53,38 @@ def test_a_source_is_asked_for_those_values_alone_whose_noisy_counts_passed(coun
         assert abs(found.counts.get(f"v{place}", count) - count) < 10 * found.stddev  # each with the count of its own
 
 
+def test_the_count_that_passed_is_the_one_that_is_released():
+    """Another draw for what passed would be a second answer, which nobody paid for."""
+    threshold = private(Rows([])).frequent(GRID, rho=0.01, delta=1e-3).threshold
+    found = private(Counts(range(200), [threshold] * 200), randomness=Seeded(1)).frequent(GRID, rho=0.01, delta=1e-3)
+    assert 50 < len(found.counts) < 150
+    assert min(found.counts.values()) >= threshold
+
+
+@pytest.mark.parametrize("blocks", [[], [[]], [[], [3, 900], [], [0], [900]], [[3, 900, 0, 900]]], ids=str)
+def test_blocks_of_any_length_and_type_are_counted_alike(blocks):
+    class InBlocks(Counts):
+        def frequencies(self, _grid):
+            listed = super().frequencies(_grid)
+            listed.counts = lambda: iter(np.array(block, dtype=np.int32) for block in blocks)
+            return listed
+
+    found = private(InBlocks(["a", "b", "c", "d"], [0] * 4), randomness=Seeded(1)).frequent(GRID, rho=0.01, delta=1e-3)
+    assert list(found.counts) == (["b", "d"] if any(blocks) else [])
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_source_that_gives_other_than_one_value_for_each_place_is_no_answer(change):
+    class Wrong(Counts):
+        def frequencies(self, _grid):
+            listed = super().frequencies(_grid)
+            listed.values = lambda places: [f"v{i}" for i in range(len(places) + change)]
+            return listed
+
+    with pytest.raises(ValueError, match="zip"):
+        private(Wrong(["a", "b"], [900, 900]), randomness=Seeded(1)).frequent(GRID, rho=0.01, delta=1e-3)
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(values=VALUES)
 def test_without_noise_frequent_values_are_those_at_or_above_the_threshold(values):

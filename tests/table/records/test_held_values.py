@@ -323,6 +323,13 @@ def test_numbers_are_counted_in_cells():
     assert counts_of(table, Grid(column="x", of="exponents"), [-1024, 0, 1023]) == [3, 0, 3, 2, 3]
 
 
+@pytest.mark.parametrize(("name", "values"), [("number", [3, 1.5, 1, 9]), ("text", ["d", "c", "a", "x"])])
+def test_values_are_given_by_their_places(name, values):
+    found = held(opened(name)[0], pd.DataFrame({"x": objects(values)})).source.frequencies(Grid(column="x"))
+    listed_ones = list(found.values(np.arange(len(*found.counts()))))
+    assert list(found.values(np.array([2, 0]))) == [listed_ones[2], listed_ones[0]]
+
+
 def test_missing_values_that_are_numbers_are_missing():
     table = held(opened("integer required")[0], pd.DataFrame({"x": objects(["-1", -1, -1.0, "-2", 5.9])}))
     assert counts_of(table, Grid(column="x"), [-2, 5, 6]) == [3, 0, 1, 1, 0]
