@@ -51,7 +51,7 @@ SOURCES = "sources and how they are asked"
 SOURCE_VALUES = "sources/values"
 COUNTING = "table/counting"
 LINKING = "table/linking and what a view weighs"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 700, SOURCE_VALUES: 300}
+LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 700, SOURCE_VALUES: 330}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 

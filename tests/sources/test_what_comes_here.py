@@ -86,7 +86,7 @@ def test_values_are_numbered_once_however_many_questions_fetch_them(engine, monk
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_more_cells_than_one_question_has_cases_are_counted_by_several(engine, monkeypatch):
-    monkeypatch.setattr(engine_values, "MAX_CASES", 3)
+    monkeypatch.setattr(engine_values, "most_edges", lambda _engine: 3)
     source, grid = learning(engine, {"pay": "number"}), Grid(column="pay", decimals=1)
     starts = np.array([-5, 14, 15, 16, 22, 23, 10_001, 10_020], dtype=np.int64)
     points = np.floor(PEOPLE["pay"].drop_nulls().to_numpy() * 10 + 1e-9)

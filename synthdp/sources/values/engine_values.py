@@ -5,7 +5,7 @@ lie in public cells; how many values occur how often, a line for each number of 
 whose counts passed with their noise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import final
 
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SourceError
 from synthdp.grid import Grid
-from synthdp.sources.codes import MAX_CASES
-from synthdp.sources.comparisons import are_successive, counted
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame, Total
 from synthdp.sources.keeping import Rows, forget_with, kept
+from synthdp.sources.values.edges import N_EDGES, most_edges, with_n_edges
 from synthdp.sources.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
 from synthdp.sources.values.grid_points import (
     MISSING,
@@ -61,25 +60,28 @@ class EngineValues(Sensitive):
         """
         cells = self._column(grid).histogram(grid, starts)  # all 0
         rows = self._rows(grid)
-        for first in range(0, max(len(starts), 1), MAX_CASES):
-            found = self._frame.counted(partial(self._cells, rows, grid, starts, first), WHAT)
+        most = most_edges(self._frame.engine)
+        for first in range(0, max(len(starts), 1), most):
+            found = self._frame.counted(partial(self._cells, rows, grid, starts, first, first + most), WHAT)
             if found[_CELL].size and int(found[_CELL].max()) >= cells.size:
                 raise SourceError(f"{self._frame.engine}: it counts in a cell that there is not; do not count by it")
             np.add.at(cells, found[_CELL], found[N_ROWS])
         self._total.check(int(cells.sum()))
         return cells
 
-    def _cells(self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int) -> Rows:
-        """How many rows there are in each cell from a start on, as far as one query goes; before the first, missing."""
+    def _cells(self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int) -> Rows:
+        """How many rows there are in each cell of some starts, as far as one query goes; before the first, missing."""
         is_missing_here, point = nw.col(MISSING) == 1, nw.col(VALUE)
-        edges = starts[first : first + MAX_CASES].tolist()
+        edges = starts[first:stop].tolist()
         if edges:
             rows = self._points(rows, grid)
         if first:
             rows = rows.filter(~is_missing_here & (point >= edges[0]))
-        for stop in starts[first + MAX_CASES : first + MAX_CASES + 1].tolist():
-            rows = rows.filter(is_missing_here | (point < stop))
-        cell = nw.when(is_missing_here).then(nw.lit(0)).otherwise(1 + first + _n_edges(point, edges))
+        for after in starts[stop : stop + 1].tolist():
+            rows = rows.filter(is_missing_here | (point < after))
+        if edges:
+            rows = with_n_edges(self._frame.engine, rows, VALUE, edges)
+        cell = nw.when(is_missing_here).then(nw.lit(0)).otherwise(1 + first + nw.col(N_EDGES) if edges else nw.lit(1))
         return _summed(rows.select(cell.cast(nw.Int64).alias(_CELL), N_ROWS), _CELL)
 
     def frequencies(self, grid: Grid) -> EngineFrequencies:
@@ -137,14 +139,6 @@ def _of_63_bits(rows: Rows, held: EngineColumn) -> Rows:
     most, held_ones, value = 2**63 - 1, held.whole_numbers, nw.col(VALUE)
     rows = rows.filter(value >= max(held_ones[0], -most), value <= min(held_ones[-1], most))
     return rows.with_columns(value.cast(nw.Int64))
-
-
-def _n_edges(point: nw.Expr, edges: Sequence[int]) -> nw.Expr:
-    """How many of some increasing edges each point is at or above."""
-    if not are_successive(edges):
-        return counted([point >= edge for edge in edges])
-    last = nw.when(point > edges[-1]).then(nw.lit(edges[-1])).otherwise(point)
-    return nw.when(point < edges[0]).then(nw.lit(0)).otherwise(last - (edges[0] - 1))
 
 
 def _summed(rows: Rows, *keys: str) -> Rows:
