@@ -1,5 +1,6 @@
 """One table of odd values, in memory, in partitions and in engines."""
 
+from collections import deque
 from datetime import date
 from decimal import Decimal
 from importlib.util import find_spec
@@ -81,10 +82,15 @@ def in_polars(frame):
     return frame.lazy()
 
 
+_CONNECTIONS = deque(maxlen=8)
+"""Relations of DuckDB before 1.5 do not keep the connection that they need."""
+
+
 def in_duckdb(frame, connection=None):
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1}) if connection is None else connection
+    _CONNECTIONS.append(connection)
     connection.register("given", frame.to_arrow())
     connection.execute("CREATE OR REPLACE TABLE people AS SELECT * FROM given")
     return connection.table("people")

@@ -238,9 +238,8 @@ def test_no_value_of_duckdb_is_an_error():
     schema = OpenSchema.from_dict({"fields": fields})
     wide = 2**128 - 1  # more than a whole number with a sign holds
     rows = f"('infinity', '1'), ('-infinity', '{wide}'), (NULL, '{2**127}'), ('2021-01-03', '2')"
-    table = duckdb.connect().sql(
-        f"SELECT day::DATE AS day, word::UHUGEINT AS word FROM (VALUES {rows}) AS t(day, word)"
-    )
+    connection = duckdb.connect()
+    table = connection.sql(f"SELECT day::DATE AS day, word::UHUGEINT AS word FROM (VALUES {rows}) AS t(day, word)")
     source = EngineTable.of(EngineFrame.of(table), schema).counted(schema.closed({}))
     weekdays, words = source.counts_of([("day:weekday",), ("word",)])
     assert weekdays.tolist() == [1, 0, 0, 0, 1, 0, 1, 1]  # 9999-12-31 is a Friday

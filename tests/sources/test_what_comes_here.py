@@ -137,7 +137,8 @@ def test_whole_numbers_of_128_bits_are_learnt_from_as_far_as_they_can_be_levels(
     duckdb = pytest.importorskip("duckdb")
     ends = {"HUGEINT": [-(2**127), 2**127 - 1, -(2**63)], "UHUGEINT": [2**127, 2**128 - 1]}[dtype]
     numbers = ", ".join(f"('{number}'::{dtype})" for number in [*ends, 2**63, 2**63 + 1, 2**63 - 1, 7])
-    people = duckdb.connect(config={"threads": 1}).sql(f"FROM (VALUES {numbers}) AS t(word)")
+    connection = duckdb.connect(config={"threads": 1})
+    people = connection.sql(f"FROM (VALUES {numbers}) AS t(word)")
     source = EngineTable.of(EngineFrame.of(people), OpenSchema.from_kinds({"word": "categorical"})).source
     assert counted(source.frequencies(Grid(column="word"))) == {str(2**63 - 1): 1, "7": 1}
 
