@@ -142,21 +142,12 @@ def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: Engine
     return code
 
 
-def is_from(moment: date, held: EngineColumn) -> nw.Expr:
-    """Whether each value is a moment or later."""
-    later: nw.Expr = held.values >= _literal(moment, held)
+def is_from(moment: date, held: EngineColumn, *, or_at: bool = True) -> nw.Expr:
+    """Whether each value is a moment or later; without ``or_at`` whether it is later."""
+    # of Python Spark takes moments by the session's zone and by old calendars
+    bound: Any = nw.lit(str(moment)).cast(held.dtype) if held.engine == "pyspark" else moment
+    later: nw.Expr = held.values >= bound if or_at else held.values > bound
     return later
-
-
-def is_after(moment: date, held: EngineColumn) -> nw.Expr:
-    """Whether each value is later than a moment."""
-    later: nw.Expr = held.values > _literal(moment, held)
-    return later
-
-
-def _literal(moment: date, held: EngineColumn) -> Any:
-    # of Python Spark takes them by the session's zone and by old calendars
-    return nw.lit(str(moment)).cast(held.dtype) if held.engine == "pyspark" else moment
 
 
 def _of_part(column: Column, held: EngineColumn) -> nw.Expr:

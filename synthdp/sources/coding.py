@@ -13,9 +13,9 @@ import numpy as np
 from synthdp.errors import SourceError
 from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.comparisons import Codes
-from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame, collected
+from synthdp.sources.engine_frame import AROUND, GIVEN, EngineFrame
 from synthdp.sources.engine_source import EngineSource
-from synthdp.sources.engines import KEEP_TABLES, Engine
+from synthdp.sources.engines import KEEP_TABLES, Engine, unnested
 from synthdp.sources.keeping import forget_with, kept
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import CodedTable
@@ -63,7 +63,7 @@ def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> Code
     narrow = {np.uint8: nw.UInt8, np.uint16: nw.UInt16, np.uint32: nw.UInt32, np.uint64: nw.UInt64}
     types = [narrow[code_dtype(size).type] for size in schema.domain.shape]
     casts = [nw.col(name).cast(dtype) for name, dtype in zip(names, types, strict=True)]
-    codes = frame.asked(WHAT, lambda: collected(_coded(frame, schema, names).select(casts)))
+    codes = frame.collected(lambda: _coded(frame, schema, names).select(casts), WHAT)
     columns = frame.asked(WHAT, lambda: tuple(codes[name].to_numpy() for name in names))
     if any(column.dtype.kind != "u" for column in columns):
         raise SourceError(f"{frame.engine}: it gave no code for a row; do not count by this engine")
@@ -106,7 +106,7 @@ def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str,
     """A code by joins with public values: whole numbers, or texts that are told by their bytes."""
     given = given if is_text else f"TRY_CAST({given} AS BIGINT)"  # or unsigned ones of 128 bits would be cast, and fail
     words = [value.encode().hex() if is_text else str(int(value)) for value in codes]
-    word, code = (f"unnest(string_split('{','.join(each)}', ','))" for each in (words, map(str, codes.values())))
+    word, code = map(unnested, (words, map(str, codes.values())))
     word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"
     known = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
     keys = [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"] if is_text else [given]

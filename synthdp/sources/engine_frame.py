@@ -34,7 +34,7 @@ _ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "ibis", "pyspark")
 """The implementations of narwhals that are held to the rules of `synthdp.sources.codes` by tests."""
 
 
-_OF_NANOSECONDS = (datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC), datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC))
+OF_NANOSECONDS = (datetime(1677, 9, 21, 0, 12, 43, 145_225, UTC), datetime(2262, 4, 11, 23, 47, 16, tzinfo=UTC))
 """The first microsecond, and the last second, of moments that are counted in nanoseconds."""
 
 CHANGED = "the table was changed while it was counted; give a snapshot or a copy that nobody writes to"
@@ -93,7 +93,7 @@ class EngineColumn:
             moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
         except OverflowError:
             return None
-        first, last = _OF_NANOSECONDS if self.dtype.time_unit == "ns" else (moment, moment)
+        first, last = OF_NANOSECONDS if self.dtype.time_unit == "ns" else (moment, moment)
         return None if moment > last else max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
 
     def prepared(self, given: nw.Expr) -> nw.Expr:
@@ -222,8 +222,8 @@ class EngineFrame(Sensitive):
         cell: nw.Expr = nw.lit(0).cast(nw.Int64)
         for name, size in table.items():
             cell = cell * size + nw.col(name).cast(nw.Int64)
-        cells = self.rows.select(cell.alias("cell")) if table else self.rows
-        counted = _grouped(cells, ["cell"] if table else [])
+        n_rows, cells = nw.len().alias("n_rows"), self.rows.select(cell.alias("cell")) if table else self.rows
+        counted = cells.group_by("cell").agg(n_rows) if table else cells.select(n_rows)
         return counted.select(
             nw.lit(number).cast(nw.Int64).alias("of_table"),
             (nw.col("cell") if table else nw.lit(0)).cast(nw.Int64).alias("cell"),
@@ -250,11 +250,6 @@ class Total:
         self._known = total if self._known < 0 else self._known
         if total != self._known:
             raise SourceError(f"{self._engine}: {CHANGED}")
-
-
-def _grouped(rows: nw.LazyFrame[Any], keys: Sequence[str]) -> nw.LazyFrame[Any]:
-    counted = nw.len().alias("n_rows")
-    return rows.group_by(list(keys)).agg(counted) if keys else rows.select(counted)
 
 
 def collected(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

@@ -1,6 +1,7 @@
 """What each engine is told in its own words: names of columns, texts to be compared by their bytes, hashes of rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -86,6 +87,16 @@ def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
     said = f"({said} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else said
     clipped = f"least(greatest({said}, '0001-01-01'), '9999-12-31 23:59:59.999999')"
     return f"CASE WHEN {said} IS NOT NULL THEN {clipped} END", "date" if dtype.is_date() else "timestamp"
+
+
+def new_name() -> str:
+    """What a table or a view is called, as nobody else calls any."""
+    return f"synthdp_{secrets.token_hex(16)}"
+
+
+def unnested(words: Iterable[str]) -> str:
+    """A column of public words, in which there are no commas or quotes, in the SQL of DuckDB."""
+    return f"unnest(string_split('{','.join(words)}', ','))"
 
 
 def with_hashes(engine: Engine, rows: nw.LazyFrame[Any], names: Sequence[str], key: int) -> nw.LazyFrame[Any]:

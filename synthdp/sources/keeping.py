@@ -5,7 +5,6 @@ frame that is persisted; in polars, which runs in this process, one that is in m
 of one moment. Other engines are only read, by Ibis: each question works it out anew.
 """
 
-import secrets
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,7 +15,7 @@ import narwhals as nw
 
 from synthdp.reporting import log
 from synthdp.sources.engine_frame import EngineFrame, collected
-from synthdp.sources.engines import Engine
+from synthdp.sources.engines import Engine, new_name
 
 Rows: TypeAlias = nw.LazyFrame[Any]
 
@@ -74,7 +73,7 @@ def _in_polars(_frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str
 
 
 def _in_duckdb(_frame: EngineFrame, rows: Rows, said: Said, _types: Mapping[str, str] | None) -> _Kept:
-    view, table = (f"synthdp_{secrets.token_hex(16)}" for _ in range(2))  # names that nobody has
+    view, table = new_name(), new_name()
     given = nw.to_native(rows)
     given.query(view, f"CREATE TEMP TABLE {table} AS {said(view)}")
     found = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
@@ -86,7 +85,7 @@ def _in_postgres(frame: EngineFrame, rows: Rows, said: Said, types: Mapping[str,
     from psycopg import Error
 
     given = nw.to_native(rows)
-    backend, table, is_kept = given.get_backend(), f"synthdp_{secrets.token_hex(16)}", False
+    backend, table, is_kept = given.get_backend(), new_name(), False
     query, connection = said(f"({backend.compile(given)})"), backend.con
     with suppress(Error), frame.writing(), connection.transaction():  # its user has no right to, or it is a standby
         connection.execute(f"CREATE TEMP TABLE {table} AS {query} WITH NO DATA")

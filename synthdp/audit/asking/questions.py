@@ -57,6 +57,12 @@ class Question(ABC, Generic[Source]):
         """Logarithm of how much more probable an answer is where ``other`` is exact than where ``one`` is."""
 
 
+def with_noise(event: CountsEvent, exact: IntArray, bits: Randomness) -> list[float]:
+    """Exact numbers with noise of an event's scale."""
+    noise = gaussian_noise(sigma_squared=event.sigma_squared, size=exact.size, randomness=bits)
+    return [float(number) for number in add_noise(exact, noise)]
+
+
 class CountsQuestion(Question[Source]):
     """A question of which the answer is whole numbers with Gaussian noise on each."""
 
@@ -70,8 +76,7 @@ class CountsQuestion(Question[Source]):
 
     def expected(self, event: CountsEvent, exact: IntArray, bits: Randomness) -> object:
         """The exact numbers with noise of the event's scale."""
-        noise = gaussian_noise(sigma_squared=event.sigma_squared, size=exact.size, randomness=bits)
-        return add_noise(exact, noise).astype(np.float64).tolist()
+        return with_noise(event, exact, bits)
 
     def excess(self, event: Any, one: IntArray, other: IntArray) -> Iterator[str]:
         """Squared L2 distance beyond the declared one."""

@@ -1,6 +1,6 @@
 """Questions to private values: histograms, frequent values and trees."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, final
@@ -8,10 +8,16 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from synthdp.audit.asking.questions import CountsQuestion, FloatArray, IntArray, Question, gaussian_log_ratio
+from synthdp.audit.asking.questions import (
+    CountsQuestion,
+    FloatArray,
+    IntArray,
+    Question,
+    gaussian_log_ratio,
+    with_noise,
+)
 from synthdp.grid import Grid
 from synthdp.privacy.events import Event, exact_rho
-from synthdp.privacy.noise.gaussian import add_noise, gaussian_noise
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram, ValueSource
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
@@ -21,11 +27,6 @@ CERTAIN = 50.0
 """Log ratio of what only one of the tables can have said; beyond any that noise gives."""
 
 _NOTHING = np.empty(0, dtype=np.int64)
-
-
-def _noisy(event: PartitionEvent, counts: Sequence[int], bits: Randomness) -> list[float]:
-    noise = gaussian_noise(sigma_squared=event.sigma_squared, size=len(counts), randomness=bits)
-    return [float(count) for count in add_noise(np.array(counts, dtype=np.int64), noise)]
 
 
 @final
@@ -106,7 +107,8 @@ class Frequent(Question[ValueSource]):
 
     def expected(self, event: PartitionEvent, exact: Values, bits: Randomness) -> object:
         """The values that pass the event's threshold with noise of its scale."""
-        (missing,), noisy = (_noisy(event, counts, bits) for counts in ([exact.missing], [*exact.counts.values()]))
+        counts = (np.array(each, dtype=np.int64) for each in ([exact.missing], [*exact.counts.values()]))
+        (missing,), noisy = (with_noise(event, each, bits) for each in counts)
         found = zip(exact.counts, noisy, strict=True)
         return {value: count for value, count in found if count >= event.threshold}, missing
 

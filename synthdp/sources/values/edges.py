@@ -1,6 +1,5 @@
 """How many of some public edges a grid point is at or above, in each engine's own words where there are many edges."""
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ import narwhals as nw
 
 from synthdp.sources.codes import MAX_CASES, MAX_LOOKED_UP
 from synthdp.sources.comparisons import are_successive, counted
-from synthdp.sources.engines import Engine
+from synthdp.sources.engines import Engine, new_name, unnested
 
 N_EDGES = "n_edges"
 """What the column is called that says it."""
@@ -53,11 +52,11 @@ def _by_polars(rows: Any, name: str, edges: Sequence[int]) -> Any:
 
 
 def _by_duckdb(rows: Any, name: str, edges: Sequence[int]) -> Any:
-    starts = f"CAST(unnest(string_split('{','.join(map(str, edges))}', ',')) AS BIGINT)"
+    starts = f"CAST({unnested(map(str, edges))} AS BIGINT)"
     public = f"SELECT {starts} AS start, unnest(range(1, {len(edges) + 1})) AS place"
     found = f"CAST(coalesce(edges.place, 0) AS BIGINT) AS {N_EDGES}"
     joined = f"ASOF LEFT JOIN ({public}) AS edges ON given.{name} >= edges.start"
-    view = f"synthdp_{secrets.token_hex(16)}"  # a name that nobody has
+    view = new_name()
     return rows.query(view, f"SELECT given.*, {found} FROM {view} AS given {joined}")
 
 

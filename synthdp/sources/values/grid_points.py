@@ -13,12 +13,12 @@ import narwhals as nw
 import numpy as np
 
 from synthdp.grid import MAX_POINT, Grid
-from synthdp.sources.codes import code_of, is_after, is_from
+from synthdp.sources.codes import code_of, is_from
 from synthdp.sources.comparisons import chosen, counted, is_value
-from synthdp.sources.engine_frame import EngineColumn
+from synthdp.sources.engine_frame import OF_NANOSECONDS, EngineColumn
 from synthdp.sources.values.spellings import IN_UTC
 from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, Resolution, unit_of
+from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, Resolution, seconds_at, unit_of
 from synthdp.table.columns.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
 from synthdp.table.columns.reading import plain_text
 from synthdp.table.schema.open_column import OpenColumn
@@ -37,9 +37,6 @@ _WHOLE = 2.0**52
 
 _NO_REACH = 1e-200
 """Numbers so near to 0 have no grid point within reach, whose distance may be less than floats hold."""
-
-_OF_NANOSECONDS = (-(2**63) // 10**9, (2**63 - 1) // 10**9)
-"""The seconds of the first and the last moment that is counted in nanoseconds."""
 
 
 def form_of(column: OpenColumn, held: EngineColumn) -> Form:
@@ -195,14 +192,15 @@ def _steps(point: nw.Expr) -> nw.Expr:
 
 def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
     """As `calendar.unit_of`, of moments from the year 1 to 9999, or that nanoseconds count; others are at the ends."""
-    ends = _OF_NANOSECONDS if getattr(held.dtype, "time_unit", None) == "ns" else (FIRST_SECOND, LAST_SECOND)
+    is_fine = getattr(held.dtype, "time_unit", None) == "ns"
+    ends = tuple(map(seconds_at, OF_NANOSECONDS)) if is_fine else (FIRST_SECOND, LAST_SECOND)
     first, last = unit_of(np.array(ends), resolution).tolist()
     values = nw.col(held.alias + IN_UTC) if held.has_zone and held.engine != "polars" else held.values
     unit = _unit_of(values, resolution, has_hours=held.family == "datetime")
     if (moment := held.moment(FIRST_SECOND)) is not None:
         unit = nw.when(is_from(moment, held)).then(unit).otherwise(nw.lit(first))
     if held.family == "date":
-        unit = nw.when(is_after(date.max, held)).then(nw.lit(last)).otherwise(unit)
+        unit = nw.when(is_from(date.max, held, or_at=False)).then(nw.lit(last)).otherwise(unit)
     elif (moment := held.moment(LAST_SECOND)) is not None:
         unit = nw.when(is_from(moment, held)).then(nw.lit(last)).otherwise(unit)
     return nw.when(unit.is_null()).then(nw.lit(last)).otherwise(unit).cast(nw.Int64)  # DuckDB's infinity has no parts
