@@ -1,23 +1,19 @@
-"""The house keeps its floors: imports go down only, rooms stay small, and what is trusted stays readable."""
+"""The house keeps its floors: imports go down only, doors bring little along, and what is trusted stays readable."""
 
 import ast
 import inspect
 import re
+import subprocess
 import sys
 import tomllib
 
 import pytest
 from helpers.house import (
     FLOORS,
-    MAX_FILES,
-    MAX_FUNCTION_LINES,
-    MAX_LINES,
     ROOMS,
     House,
     circles,
     code_lines,
-    crowded,
-    long,
     misplaced,
     upward,
 )
@@ -27,6 +23,17 @@ import synthdp
 
 HOUSE = House.at(ROOT)
 PAGE = ROOT / "docs/architecture.md"
+CLOSURES = ROOT / ".ci/closures.py"
+CLOSURE_LIMITS = {
+    "private-table": 2_600,
+    "from-measurements": 25_600,
+    "synthesize": 35_300,
+    "run": 41_600,
+    "depth": 33,
+    "up": 0,
+}
+"""What the doors bring along, in lines (and modules in a row): a figure may fall, never rise."""
+
 STANDARD = sys.stdlib_module_names
 THIRD_PARTY = {
     "synthdp": {"numpy"},
@@ -51,7 +58,7 @@ SOURCES = "sources and how they are asked"
 SOURCE_VALUES = "sources/values"
 COUNTING = "table/counting"
 LINKING = "table/linking and what a view weighs"
-LINES = {KERNEL: 800, VALUES: 280, RECORDS: 820, COUNTING: 180, LINKING: 300, SOURCES: 700, SOURCE_VALUES: 330}
+LINES = {KERNEL: 900, VALUES: 310, RECORDS: 880, COUNTING: 190, LINKING: 320, SOURCES: 740, SOURCE_VALUES: 350}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 
@@ -67,9 +74,11 @@ def test_no_module_imports_itself_by_a_detour():
     assert circles(HOUSE) == []
 
 
-def test_folders_files_and_functions_are_small():
-    assert crowded(HOUSE) == []
-    assert long(HOUSE) == []
+@pytest.mark.skipif(not CLOSURES.exists(), reason="no checkout: .ci/ is not there")
+def test_what_a_door_brings_along_does_not_grow():
+    command = [sys.executable, str(CLOSURES), *(f"--{door}={most}" for door, most in CLOSURE_LIMITS.items())]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_third_party_imports_belong_to_the_floor():
@@ -156,10 +165,6 @@ BROKEN = {
             "synthdp.inference.engines.auto": "from synthdp.inference.engines.gum import Gum",
         },
     ),
-    "a crowd": (crowded, {f"synthdp.cli.part{i}": "" for i in range(13)}),
-    "a long file": (long, {"synthdp.cli.main": "x = 1\n" * 301}),
-    "a long recipe": (long, {"synthdp.mechanisms.mst": "x = 1\n" * 151}),
-    "a long function": (long, {"synthdp.cli.main": "def f():\n    '''Long.'''\n" + "    x = 1\n" * 41}),
 }
 
 
@@ -238,5 +243,5 @@ def test_the_page_about_the_house_tells_the_truth():
     for room, order in ROOMS.items():
         (line,) = re.findall(rf"^- `{room}`: (.*?)[;.]$", text, flags=re.DOTALL | re.MULTILINE)
         assert re.findall(r"`(\w+)`", line) == [name for floor in order for name in floor if name]
-    for limit in (*LINES.values(), MAX_FILES, MAX_LINES, MAX_FUNCTION_LINES):
+    for limit in LINES.values():
         assert re.search(rf"\b{limit}\b", text)

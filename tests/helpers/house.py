@@ -1,4 +1,4 @@
-"""The house's rules, checked on any tree of modules: floors, rooms, lengths. Nothing here names a module."""
+"""The house's rules, checked on any tree of modules: floors and rooms. Nothing here names a module."""
 
 import ast
 import re
@@ -47,8 +47,6 @@ ROOMS = {
 
 DOORS = ("synthdp", "synthdp.__main__")
 """They stand at the top and open onto the whole house."""
-
-MAX_FILES, MAX_LINES, MAX_FUNCTION_LINES = 12, 300, 40
 
 
 @dataclass(frozen=True)
@@ -186,31 +184,6 @@ def _imported(house: House, name: str) -> list[str]:
         elif isinstance(node, ast.Import):
             by_statement |= {alias.name for alias in node.names}
     return sorted((by_statement & house.modules.keys()) - set(DOORS))
-
-
-def crowded(house: House) -> list[str]:
-    """Folders of more than `MAX_FILES` files, ``__init__`` aside (and ``__main__``, which has no other place)."""
-    counts: dict[str, int] = {}
-    for module in house.modules.values():
-        if not module.is_package and not module.name.endswith("__main__"):
-            counts[module.folder] = counts.get(module.folder, 0) + 1
-    return [f"{folder} has {count} files" for folder, count in counts.items() if count > MAX_FILES]
-
-
-def long(house: House) -> list[str]:
-    """Modules and functions that are too long; docstrings of functions do not count."""
-    found = []
-    for name, module in house.modules.items():
-        most = 150 if module.place[0] == "mechanisms" else MAX_LINES
-        if (lines := len(module.text.splitlines())) > most:
-            found.append(f"{name} has {lines} lines")
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                body = [part for part in node.body if not _is_text(part)]
-                lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
-                if lines > MAX_FUNCTION_LINES:
-                    found.append(f"{name}.{node.name} has {lines} lines")
-    return found
 
 
 def code_lines(text: str) -> int:
