@@ -1,19 +1,22 @@
 """What noisy counts say of values that were not read: cautions, for nothing in a cell is ever an error.
 
-A value that a column cannot read becomes "missing", ``other``, or the lowest bin, and nobody may be told
-of a record. What is told is what was released and paid for anyhow: the noisy share of all records that
-ended there, where it is large beyond doubt. Whether it should be is for people to say who know the table.
+A value that a column cannot read goes to the column's place for unread values, or becomes ``other``, and nobody may be
+told of a record. What is told is what was released and paid for anyhow: the noisy share of all records that
+ended there, where it stands clear of noise. Whether it should be is for people to say who know the table.
+Counts that came from elsewhere have no such place: there unread values are "missing", or in the first level.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.derivation.cells.significance import significance
+from synthdp.derivation.filling import CLEAR, UnreadCount
 from synthdp.measurement import LinearMeasurement
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
@@ -31,6 +34,19 @@ a second level that has a fiftieth of the records, or more, is not taken for non
 
 HIDDEN = 0.1
 """Where noise could hide more than this part of the records at a level, nobody can say that it has none."""
+
+SOME = 0.005
+"""From this part of all records on unread values are worth a word, if they stand clear of noise."""
+
+_NO_LEVEL = "is none of its levels"
+_NOT_READ: Mapping[str, str] = {
+    "boolean": "is neither true nor false",
+    "integer": "is no number",
+    "number": "is no number",
+    "year": "is no number",
+    "date": "is no date as it is declared",
+    "datetime": "is no moment as it is declared",
+}
 
 _WAYS_OF_WRITING: Mapping[str, str] = {
     "boolean": "trueValues, falseValues",
@@ -73,7 +89,20 @@ class _Suspect:
         return [f"column {column.name!r}: about {100 * min(count / total, 1.0):.0f} % of the records {self.words}"]
 
 
-def unread_cautions(schema: Schema, measurements: Sequence[LinearMeasurement]) -> list[str]:
+def unread_facts(unread: Mapping[str, UnreadCount]) -> dict[str, object]:
+    """What a certificate says of unread values of each column with a place for them: noisy numbers, paid for anyhow."""
+    found = {
+        name: {"share": round(each.share, 6), "records": round(each.count, 1), "stddev": round(each.stddev, 1)}
+        for name, each in unread.items()
+    }
+    return {"unread": found} if found else {}
+
+
+def unread_cautions(
+    schema: Schema,
+    measurements: Sequence[LinearMeasurement],
+    unread: Mapping[str, UnreadCount] = MappingProxyType({}),
+) -> list[str]:
     """What users should know of columns of which much was not read, from released measurements only.
 
     Parameters
@@ -82,12 +111,17 @@ def unread_cautions(schema: Schema, measurements: Sequence[LinearMeasurement]) -
         The columns, learnt ones closed.
     measurements
         Noisy marginals over its codes. Of those that hold a column the least noisy one speaks.
+    unread
+        Of columns with a place for unread values how many there are. Of those each is told of which the share stands
+        clear of noise, by `CLEAR` standard deviations and by as many more as so many columns ask for, and is `SOME`.
     """
     limit = significance(2 * len(schema.columns))
     found = []
     for column in schema.table_columns:
+        if column.name in unread:
+            found += _unread_caution(column, unread[column.name], max(CLEAR, limit))
         about = [measurement for measurement in measurements if column.name in measurement.clique]
-        for suspect in _suspects(column):
+        for suspect in _suspects(column, has_place=column.name in unread):
             counts = filter(None, (_counts(measurement, column, suspect.code) for measurement in about))
             answers = ((_noise(variances, suspect), values) for values, variances in counts)
             if best := min(answers, key=lambda answer: answer[0], default=None):
@@ -136,16 +170,32 @@ def missing_caution(column: Column, missing: float, present: float, stddevs: tup
     stddevs
         Of the noise of either.
     """
-    noise = hypot((1 - MANY) * stddevs[0], MANY * stddevs[1])
-    return "".join(_missing(column).caution(column, missing, missing + present, significance(1) * noise))
+    noise = hypot((1 - SURELY) * stddevs[0], SURELY * stddevs[1])
+    found = _missing(column, has_place=True)
+    return "".join(found.caution(column, missing, missing + present, significance(1) * noise))
 
 
-def _suspects(column: Column) -> Iterator[_Suspect]:
-    """Where values of a column end that are not read; with ``other`` only what is missing is missing."""
+def _unread_caution(column: Column, unread: UnreadCount, limit: float) -> list[str]:
+    if unread.count <= limit * unread.stddev or unread.share < SOME:
+        return []
+    share = 100 * unread.share
+    kind = str(column.field()["type"])
+    what = _NOT_READ.get(kind, "is none of its levels") if not isinstance(column, CategoricalColumn) else _NO_LEVEL
+    none = "no value, or one that" if column.required else "a value that"
+    may_be_missing = ", or leave out constraints.required if values may be missing" if column.required else ""
+    return [
+        f"column {column.name!r}: about {share:.2g} % of the records have {none} {what}; drawn rows have values of the "
+        f"others in its place; if that is not so in your table, declare how it is written: {_ways(column)}"
+        f"{may_be_missing}"
+    ]
+
+
+def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:
+    """Where values of a column end that are not read, or missing; with ``other`` only what is missing is missing."""
     has_other = isinstance(column, CategoricalColumn) and column.other is not None
     if not column.required and not has_other:
-        yield _missing(column)
-    if column.n_levels == 1:
+        yield _missing(column, has_place=has_place)
+    if column.n_levels == 1 or has_place:
         return
     if isinstance(column, CategoricalColumn) and has_other:
         spelling = "list the levels as they are spelt there: constraints.enum"
@@ -161,12 +211,14 @@ def _suspects(column: Column) -> Iterator[_Suspect]:
         yield _Suspect(code=column.missing_code, share=NEARLY_ALL, surely=SURELY, words=words)
 
 
-def _missing(column: Column) -> _Suspect:
+def _missing(column: Column, *, has_place: bool) -> _Suspect:
+    """Missing values: where unread ones have a place of their own only nearly all of them are a surprise."""
     words = (
         "have no value, or none that could be read; "
         f"if that is not so in your table, declare how it is written: {_ways(column)}"
     )
-    return _Suspect(code=column.missing_code, share=MANY, surely=MANY, words=words)
+    share, surely = (NEARLY_ALL, SURELY) if has_place else (MANY, MANY)
+    return _Suspect(code=column.missing_code, share=share, surely=surely, words=words)
 
 
 def _ways(column: Column) -> str:

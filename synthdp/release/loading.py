@@ -2,7 +2,9 @@
 
 from os import PathLike
 
+from synthdp.derivation.filling import UnreadCount
 from synthdp.errors import PrivacyError, SynthdpError
+from synthdp.measurement import LinearMeasurement
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.checks import checked_path
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
@@ -95,7 +97,10 @@ def release_of(kept: KeptAnswers) -> Synthesis | LearntDomain:
         findings = [caution for _, caution in learnt if caution]
         closed = closed_so_far(facts.schema, found)
         schema = None if closed.is_open else facts.schema.closed(found)
-        measured = [] if schema is None else kept.measurements(schema.domain)
+        measured: list[LinearMeasurement] = []
+        unread: dict[str, UnreadCount] = {}
+        if schema is not None:
+            measured, unread = kept.measurements(schema, schema.with_unread_places().domain)
         certificate = facts.certificate(
             ledger=ledger,
             randomness=SystemRandomness(),
@@ -104,6 +109,7 @@ def release_of(kept: KeptAnswers) -> Synthesis | LearntDomain:
             findings=findings,
             schema=schema,
             measurements=measured,
+            unread=unread,
         )
     except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)

@@ -6,11 +6,13 @@ from fractions import Fraction
 from logging import INFO
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, Self, final
+from typing import Any, Self, cast, final
 
 from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
+from synthdp.derivation.filling import Filling, UnreadCount
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
+from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
@@ -22,6 +24,7 @@ from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.release.filled_table import FilledTable
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
@@ -181,24 +184,30 @@ class Release:
         ------
         ParameterError
             If the rows were not read for the unit of privacy that the ledger claims, or counts come
-            for a schema that is open or has another domain.
+            for a schema that is open or has another domain; its columns may have places for unread values.
         """
         self._check_source(source)
         report, ledger = logged(in_notebook(report)), self._ledger
         log(INFO, "release by %s: epsilon %s, delta %s", self._mechanism.name, ledger.epsilon, ledger.delta)
         schema: Schema | None = None
-        table: PrivateTable | None = None
+        table: FilledTable | None = None
         try:
             schema = self._learnt(source, report, witness)
-            counts = source.counted(schema) if isinstance(source, Rows) else source
-            table = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
-            table = table if witness is None else witness.table(table, schema)
+            placed = schema.with_unread_places(self._placed(source, schema))
+            counts = source.counted(placed) if isinstance(source, Rows) else source
+            asked = PrivateTable(counts, self._ledger, randomness=self._randomness, memory=self._kept.journal)
+            asked = asked if witness is None else witness.table(asked, placed)
+            table = FilledTable(asked, Filling(schema, placed.domain))
             self._settle_workload(schema)
             model = self._mechanism.release(
-                table, workload=self._workload, engine=self._engine, constraints=schema.constraints, report=report
+                cast(PrivateTable, table),
+                workload=self._workload,
+                engine=self._engine,
+                constraints=schema.constraints,
+                report=report,
             )
             self._kept.end()
-            return self._synthesis(schema, table.released, model)
+            return self._synthesis(schema, table, model)
         except BaseException:
             paid_for = self._paid_for(schema, table) if self._ledger.events else None
             if rescue is not None and paid_for is not None:
@@ -219,8 +228,19 @@ class Release:
             return
         if self._schema.is_open:
             raise ParameterError("source: it counts codes, but the schema is open; give rows")
-        if source.domain != self._schema.largest_domain:
+        if source.domain not in (self._schema.largest_domain, self._placed_domain(source)):
             raise ParameterError("source: its domain is not that of the schema; count the columns that the schema has")
+
+    def _placed_domain(self, source: CountSource) -> Domain:
+        schema = self._schema.closed({})
+        return schema.with_unread_places(self._placed(source, schema)).domain
+
+    def _placed(self, source: CountSource | Rows, schema: Schema) -> list[str]:
+        """The attributes of which unread values have a place: all where rows are read, else those that have one."""
+        if isinstance(source, Rows):
+            return list(schema.names)
+        sizes = dict(zip(source.domain.attributes, source.domain.shape, strict=True))
+        return [column.name for column in schema.columns if sizes.get(column.name) == column.size + 1]
 
     def _learnt(self, source: CountSource | Rows, report: Report, witness: Witness | None) -> Schema:
         """The schema with its open columns closed, for a share of the budget."""
@@ -251,20 +271,24 @@ class Release:
         if self._schema.is_open:
             self._kept.note({"workload": workload_facts(self._workload)})
 
-    def _paid_for(self, schema: Schema | None, table: PrivateTable | None) -> Synthesis | LearntDomain | None:
+    def _paid_for(self, schema: Schema | None, table: FilledTable | None) -> Synthesis | LearntDomain | None:
         """What there is to keep of a run that failed: measurements, else columns that were learnt."""
         if schema is not None and table is not None and table.released:
-            return self._synthesis(schema, table.released, None)
+            return self._synthesis(schema, table, None)
         if not self._schema.is_open:
             return None
         return LearntDomain(closed_so_far(self._schema, self._found), self._certificate(schema, None))
 
-    def _synthesis(self, schema: Schema, measurements: Sequence[LinearMeasurement], model: Model | None) -> Synthesis:
-        statement = self._certificate(schema, model, measurements)
-        return Synthesis(schema=schema, measurements=measurements, model=model, certificate=statement)
+    def _synthesis(self, schema: Schema, table: FilledTable, model: Model | None) -> Synthesis:
+        statement = self._certificate(schema, model, table.released, table.unread)
+        return Synthesis(schema=schema, measurements=table.released, model=model, certificate=statement)
 
     def _certificate(
-        self, schema: Schema | None, model: Model | None, measurements: Sequence[LinearMeasurement] = ()
+        self,
+        schema: Schema | None,
+        model: Model | None,
+        measurements: Sequence[LinearMeasurement] = (),
+        unread: Mapping[str, UnreadCount] = MappingProxyType({}),
     ) -> dict[str, object]:
         return self.facts.certificate(
             ledger=self._ledger,
@@ -274,6 +298,7 @@ class Release:
             findings=self._findings,
             schema=schema,
             measurements=measurements,
+            unread=unread,
             model=model,
         )
 

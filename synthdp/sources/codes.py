@@ -230,11 +230,12 @@ def _of_fraction(column: Column, held: EngineColumn) -> nw.Expr:
 def _words(column: Column) -> Sequence[str | float]:
     """All public values that are no bounds."""
     if isinstance(column, BooleanColumn):
-        return ["0", "1", *(column.true_values or ()), *(column.false_values or ()), *column.missing_values]
+        return ["", "0", "1", *(column.true_values or ()), *(column.false_values or ()), *column.missing_values]
     assert isinstance(column, CategoricalColumn)
     merged = () if column.merged is None else column.merged.levels
     other = () if column.other is None else (column.other,)
-    return [*column.levels, *merged, *other, *column.missing_values]
+    blank = ("",) if column.other is None else ()
+    return [*column.levels, *merged, *other, *column.missing_values, *blank]
 
 
 def _codes(column: Column, values: Sequence[Any]) -> Codes:
@@ -256,7 +257,7 @@ def _searched(column: Column, held: EngineColumn, codes: Codes) -> nw.Expr:
 
 
 def _unknown(column: Column) -> int:
-    return int(column.unknown_code if isinstance(column, CategoricalColumn) else column.missing_code)
+    return int(column.unknown_code if isinstance(column, CategoricalColumn) else column.unread_code)
 
 
 def _check_cases(column: Column, held: EngineColumn, n_cases: int, *, most: int = MAX_CASES) -> None:

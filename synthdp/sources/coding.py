@@ -20,13 +20,14 @@ from synthdp.sources.keeping import forget_with, kept
 from synthdp.table.columns.column import code_dtype
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.placed_source import PlacedSource, source_of
 from synthdp.table.schema.schema import Schema
 
 WHAT = "counting rows"
 """What is said to fail."""
 
 
-def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | EngineSource:
+def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | PlacedSource | EngineSource:
     """Exact counts of a table in an engine by a closed schema.
 
     Raises
@@ -59,7 +60,7 @@ def _coded(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> nw.LazyF
     return frame.rows.select(code_of(column, frame.columns[column.source]).alias(name) for column, name in columns)
 
 
-def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> CodedSource:
+def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> CodedSource | PlacedSource:
     narrow = {np.uint8: nw.UInt8, np.uint16: nw.UInt16, np.uint32: nw.UInt32, np.uint64: nw.UInt64}
     types = [narrow[code_dtype(size).type] for size in schema.domain.shape]
     casts = [nw.col(name).cast(dtype) for name, dtype in zip(names, types, strict=True)]
@@ -67,7 +68,7 @@ def _in_memory(frame: EngineFrame, schema: Schema, names: Sequence[str]) -> Code
     columns = frame.asked(WHAT, lambda: tuple(codes[name].to_numpy() for name in names))
     if any(column.dtype.kind != "u" for column in columns):
         raise SourceError(f"{frame.engine}: it gave no code for a row; do not count by this engine")
-    return CodedSource(CodedTable(schema.domain, columns))
+    return source_of(CodedTable(schema.domain, columns), schema)
 
 
 _TYPES: dict[Engine, dict[int, str]] = {

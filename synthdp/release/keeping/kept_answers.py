@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from os import PathLike
 from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
+from synthdp.derivation.filling import Filling, UnreadCount
 from synthdp.domain import Domain
 from synthdp.errors import DataFileError, SynthdpError
 from synthdp.measurement import Coarsening, LinearMeasurement
@@ -19,6 +21,7 @@ from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import checked_path
 from synthdp.release.keeping.journal import BARE_FORMAT, END, WHAT, check_header, made_by
 from synthdp.release.keeping.kept_events import MAX_ANSWER_BYTES, answer_in, event_in, merging_in
+from synthdp.table.schema.schema import Schema
 
 NO_RUN = "its lines are no run's; give a file that synthdp wrote"
 
@@ -135,15 +138,34 @@ class KeptAnswers:
             ledger.charge(event)
         return ledger
 
-    def measurements(self, domain: Domain) -> list[LinearMeasurement]:
-        """The marginals of a domain that were measured; raises `SynthdpError` or `ValueError` if they do not fit it."""
-        found = []
+    def measurements(self, schema: Schema, placed: Domain) -> tuple[list[LinearMeasurement], dict[str, UnreadCount]]:
+        """The marginals that were measured, and what they say of unread values.
+
+        Parameters
+        ----------
+        schema
+            As it was declared, or learnt.
+        placed
+            Its domain with places for unread values, by which rows were counted; counts from elsewhere have none.
+
+        Raises
+        ------
+        SynthdpError, ValueError
+            If they do not fit it.
+        """
+        found, filling = [], Filling(schema, placed)
         for event, answer, merging in self.answers:
-            if isinstance(event, MarginalEvent):
-                shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
-                values = answer.numbers.reshape(shape).astype(np.float64)
-                found.append(LinearMeasurement(event.clique, values, event.stddev, merging))
-        return found
+            if not isinstance(event, MarginalEvent):
+                continue
+            groups = merging.groups if merging else {}
+            size = prod(int(groups[name].max()) + 1 if name in groups else schema.domain[name] for name in event.clique)
+            has_places = answer.numbers.size > size or any(len(groups[name]) > schema.domain[name] for name in groups)
+            domain = placed if has_places else schema.domain
+            shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
+            values = answer.numbers.reshape(shape).astype(np.float64)
+            measurement = LinearMeasurement(event.clique, values, event.stddev, merging)
+            found.append(filling.answered(measurement) if has_places else measurement)
+        return found, filling.unread
 
     def described(self) -> dict[str, Any]:
         """All that is in it but the answers themselves, as plain JSON values.

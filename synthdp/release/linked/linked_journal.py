@@ -62,7 +62,8 @@ def _part(
     schema, own = OpenSchema.of(view.schema), ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"])
     for event, _, _ in kept.answers:
         own.charge(event)
-    measured = kept.measurements(view.schema.domain)
+    assert view.reading_schema is not None
+    measured, unread = kept.measurements(view.schema, view.reading_schema.domain)
     asked = {
         "mechanism": public["mechanism"],
         "workload": stated["workload"],
@@ -75,5 +76,6 @@ def _part(
         learnt=(),
         schema=view.schema,
         measurements=measured,
+        unread=unread,
     )
     return Synthesis(schema=view.schema, measurements=measured, model=None, certificate=certificate)

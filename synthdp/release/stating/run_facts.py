@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Self, final
 
-from synthdp.derivation.unread import levels_without_records, unread_cautions
+from synthdp.derivation.filling import UnreadCount
+from synthdp.derivation.unread import levels_without_records, unread_cautions, unread_facts
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement, clear_total
@@ -68,6 +70,7 @@ class RunFacts:
         findings: Sequence[str] = (),
         schema: Schema | None = None,
         measurements: Sequence[LinearMeasurement] = (),
+        unread: Mapping[str, UnreadCount] = MappingProxyType({}),
         model: Model | None = None,
     ) -> dict[str, object]:
         """The certificate of what was released so far.
@@ -84,13 +87,15 @@ class RunFacts:
             The schema with learnt columns closed; None if the run ended before.
         measurements, model
             What was measured and fitted.
+        unread
+            Of columns with a place for unread values how many there are.
         """
-        unread = [] if schema is None else unread_cautions(schema, measurements)
+        said = [] if schema is None else unread_cautions(schema, measurements, unread)
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
-            release=self._stated(engine, learnt, schema, measurements, model),
-            findings=[*findings, *count_cautions(measurements), *unread, *fit_cautions(model)],
+            release=self._stated(engine, learnt, schema, measurements, model) | unread_facts(unread),
+            findings=[*findings, *count_cautions(measurements), *said, *fit_cautions(model)],
             n_rows=clear_total(measurements) if measurements else None,
         )
 

@@ -12,6 +12,7 @@ from synthdp.sources.values.engine_values import EngineValues
 from synthdp.sources.values.grid_points import form_of
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.placed_source import PlacedSource
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.schema import Schema
@@ -78,7 +79,7 @@ class EngineTable(Sensitive):
         """Exact counts of the open columns, for the kernel."""
         return EngineValues(self._frame, {column.name: column for column in self._schema.open_columns})
 
-    def counted(self, schema: Schema) -> CodedSource | EngineSource:
+    def counted(self, schema: Schema) -> CodedSource | PlacedSource | EngineSource:
         """Exact counts by the closed schema, for the kernel.
 
         Raises

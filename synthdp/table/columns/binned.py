@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from synthdp.table.columns.bin_shape import Shape
 from synthdp.table.columns.column import Column
-from synthdp.table.columns.reading import Values, distinct
+from synthdp.table.columns.reading import Values, distinct, nothing_in
 from synthdp.table.runs.heaps import HeapedRuns, Heaps
 from synthdp.table.runs.runs import Ints, Runs, cut_at, joined_spans, lengths_of, lie_in, masses, shares_of_groups
 from synthdp.table.texts import refuse
@@ -97,10 +97,10 @@ class BinnedColumn(Column):
         """Where each bin begins, then the upper bound, as values."""
 
     @property
-    def labels(self) -> pd.Index:
+    def _labels(self) -> pd.Index:
         """For each code its one value or the interval of its bin (the last one closed), or NA for "missing"."""
         if np.diff(self._starts).max() <= 1:
-            return super().labels
+            return super()._labels
         edges = list(pairwise(self._outer_edges))
         intervals = [pd.Interval(*edge, closed="left") for edge in edges[:-1]]
         missing = [] if self.required else [None]
@@ -165,7 +165,7 @@ class BinnedColumn(Column):
     def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
 
-        Total, as `encode` is: NaN where a value is missing, unreadable or one of ``missing_values``.
+        Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD`) where it is unread.
         Numbers outside the bounds stay as they are, infinite ones too.
         """
         unique, positions = distinct(values)
@@ -175,9 +175,16 @@ class BinnedColumn(Column):
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""
         numbers = self._read(values)
+        none = np.flatnonzero(np.isnan(numbers))
+        if none.size:
+            numbers[none] = nothing_in(values[none], self._missing_texts)
         if len(self.missing_numbers):
             numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
         return numbers
+
+    @cached_property
+    def _missing_texts(self) -> frozenset[str]:
+        return frozenset(text.strip() for text in self.missing_values)
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """Level codes of what `read_numbers` gives: ``encode`` is the one after the other.
@@ -188,8 +195,7 @@ class BinnedColumn(Column):
         [4, 10, 9]
         """
         codes = np.searchsorted(self.inner_edges, numbers, side="right")
-        codes[np.isnan(numbers)] = self.missing_code
-        return codes.astype(self.dtype)
+        return with_nothing(codes, numbers, self)
 
     def _codes_of(self, values: Values) -> NDArray[Any]:
         return self.codes_of_numbers(self.numbers_of(values))
@@ -272,8 +278,8 @@ class BinnedColumn(Column):
         return rng.integers(lows, highs + 1) if self._is_even else self._runs.draw_between(lows, highs, rng)
 
     def is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Whether each code stands for "missing"."""
-        return np.asarray(codes == self.n_levels)
+        """Whether each code stands for no value."""
+        return np.asarray(codes >= self.n_levels)
 
     def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
         """Values drawn from their bins; see `values_at` for the dtype."""
@@ -293,3 +299,12 @@ class BinnedColumn(Column):
         texts = [*self._texts(self.at(found)), self._missing_text]
         positions[missing] = len(texts) - 1
         return self._gathered(texts, positions)
+
+
+def with_nothing(
+    codes: NDArray[np.integer[Any]], numbers: NDArray[np.float64], column: Column
+) -> NDArray[np.unsignedinteger[Any]]:
+    """Codes of what `BinnedColumn.read_numbers` gives, with those of missing and of unread values where it is NaN."""
+    nothing = np.flatnonzero(np.isnan(numbers))
+    codes[nothing] = np.where(np.signbit(numbers[nothing]), column.unread_code, column.missing_code)
+    return codes.astype(column.dtype)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.table.columns.categorical import look_up, lookup_table, take
 from synthdp.table.columns.column import Column
-from synthdp.table.columns.reading import Values, integers_of, to_float
+from synthdp.table.columns.reading import Values, integers_of, is_blank, is_missing, to_float
 from synthdp.table.texts import check_text, refuse
 
 TRUE_WORDS = ("true", "t", "yes", "y", "on", "1")
@@ -90,11 +90,13 @@ class BooleanColumn(Column):
     def _codes_of(self, values: Values) -> NDArray[np.int64]:
         if values.dtype.kind == "b":
             return values.astype(np.int64)
-        return integers_of(values, self._code_of, self.missing_code)
+        return integers_of(values, self._code_of, self.unread_code)
 
     def _code_of(self, value: object) -> int:
         code = self._known_code(value)
-        return self.missing_code if code is None else code
+        if code is not None:
+            return code
+        return self.missing_code if is_missing(value) or is_blank(value) else self.unread_code
 
     def _known_code(self, value: object) -> int | None:
         """The code of a truth value, of what is declared, or of a usual spelling; None for all else."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 from unicodedata import normalize
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from synthdp.table.columns.bin_shape import checked_weights
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.edges import PLAIN, Notation
-from synthdp.table.columns.reading import Values, integers_of, is_missing, texts_of
+from synthdp.table.columns.reading import Values, integers_of, is_blank, is_missing, texts_of
 from synthdp.table.runs.runs import Ints, Runs
 from synthdp.table.texts import check_text, refuse
 
@@ -154,10 +154,10 @@ class CategoricalColumn(Column):
         return len(self._all_levels) + (self.merged is not None)
 
     @property
-    def labels(self) -> pd.Index:
+    def _labels(self) -> pd.Index:
         """The level of each code, one text for the merged ones, NA for "missing"."""
         if self.merged is None:
-            return super().labels
+            return super()._labels
         missing = [] if self.required else [None]
         return pd.Index([*self._all_levels, self.merged_label, *missing], dtype=object, name=self.name)
 
@@ -178,7 +178,11 @@ class CategoricalColumn(Column):
     @cached_property
     def unknown_code(self) -> int:
         """What a value becomes that is neither a level nor missing."""
-        return self.missing_code if self.other is None else self._fallback_code
+        return self.unread_code if self.other is None else self._fallback_code
+
+    def with_unread_place(self) -> Self:
+        """This column with a place for unread values, unless ``other`` stands for them."""
+        return super().with_unread_place() if self.other is None else self
 
     @cached_property
     def _table(self) -> dict[Any, int]:
@@ -196,13 +200,16 @@ class CategoricalColumn(Column):
             return self.missing_code
         if self.type == "string":
             code = look_up(self._table, value)
-            return self.unknown_code if code is None else code
+            return self._code_of_unknown(value) if code is None else code
         number = self.notation.number(value)
         if math.isnan(number):  # a text that is no number: missing if the schema says so, else unknown
             texts = {text.strip() for text in texts_of(value)}
             known = not texts.isdisjoint(text.strip() for text in self.missing_values)
-            return self.missing_code if known else self.unknown_code
+            return self.missing_code if known else self._code_of_unknown(value)
         return self._table.get(number, self.unknown_code)
+
+    def _code_of_unknown(self, value: object) -> int:
+        return self.missing_code if self.other is None and is_blank(value) else self.unknown_code
 
     def _has(self, value: object) -> bool:
         if self.type == "string":

@@ -6,22 +6,26 @@ Encoding is total: no value raises, warns or is dropped. In this order, a value
 
 1. that is a level, or lies in a bin, becomes that level;
 2. that is a number or date outside the bounds (infinite ones too) goes to the nearest bin;
-3. that is missing (None, NaN, NaT, or one of ``missing_values``), or is not readable as a
-   number or date where one is needed, becomes the level "missing" if the column may be
-   missing; if it is ``required``, it becomes ``other`` if there is one, else the first level
-   or lowest bin;
-4. that is a text, number or truth value outside the levels becomes ``other`` if there is one,
-   else it is treated as missing.
+3. that is missing (None, NaN, NaT, one of ``missing_values``, or a blank text that is no level)
+   becomes the level "missing" if the column may be missing; a ``required`` column has none, so
+   there it becomes what unread values become;
+4. that is anything else is *unread*: a text that is no number or date where one is needed, a value
+   outside the levels. It becomes ``other`` if there is one, else it goes to the *unread place*.
 
-White space around a value is ignored where the value would not be known with it. The level
-"missing" is always the last one.
+The unread place is one more code, the last one, after "missing", of a column `with_unread_place`: so are
+all columns that rows are read by (`synthdp.table.schema.schema.Schema.with_unread_places`). It is no level:
+no rule speaks of it, no schema holds it, and no table that is drawn has it. How many codes a column has depends
+on its declaration only, and each value has one of them. A column without the place, as it was declared, has the
+levels that can be drawn: there an unread value is treated as missing, or, if it is ``required``, as the first level.
+
+White space around a value is ignored where the value would not be known with it.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -35,6 +39,10 @@ DEFAULT_MISSING_VALUES = ("",)
 
 MAX_LEVELS = 1_000_000
 """Largest number of bins of one column: far more than noise leaves anything of."""
+
+
+NOT_READ = "(not read)"
+"""What stands for the place for unread values where people see it: beside the truth only."""
 
 
 def code_dtype(size: int) -> np.dtype[Any]:
@@ -57,6 +65,8 @@ class Column(ABC):
         compared as a number in numeric columns, so that -1 and "-1" mean the same.
     title, description
         For people.
+    has_unread_place
+        Whether unread values have a code of their own, the last one; see `with_unread_place`.
 
     Raises
     ------
@@ -69,6 +79,7 @@ class Column(ABC):
     missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
     title: str = ""
     description: str = ""
+    has_unread_place: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         check_words(self.name, self.title, self.description)
@@ -90,8 +101,8 @@ class Column(ABC):
 
     @property
     def size(self) -> int:
-        """Number of level codes, "missing" included."""
-        return self.n_levels + (not self.required)
+        """Number of level codes, "missing" and the unread place included."""
+        return self.n_levels + (not self.required) + self.has_unread_place
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -100,8 +111,30 @@ class Column(ABC):
 
     @cached_property
     def missing_code(self) -> int:
-        """What a missing or unreadable value becomes."""
-        return self._fallback_code if self.required else self.size - 1
+        """What a missing value becomes."""
+        return self.unread_code if self.required else self.n_levels
+
+    @cached_property
+    def unread_code(self) -> int:
+        """What a value becomes that is neither missing nor a value of the column."""
+        if self.has_unread_place:
+            return self.size - 1
+        return self._fallback_code if self.required else self.n_levels
+
+    def with_unread_place(self) -> Self:
+        """This column with a place for unread values, unless it has a level for them."""
+        return self if self.has_unread_place else self._with(has_unread_place=True)
+
+    def without_unread_place(self) -> Self:
+        """This column as it was declared."""
+        return self._with(has_unread_place=False) if self.has_unread_place else self
+
+    def _with(self, **changed: Any) -> Self:
+        """This column, which was checked already, with other values of fields that need no check."""
+        twin = object.__new__(type(self))
+        for each in fields(self):
+            object.__setattr__(twin, each.name, changed.get(each.name, getattr(self, each.name)))
+        return twin
 
     @property
     def _fallback_code(self) -> int:
@@ -109,8 +142,13 @@ class Column(ABC):
 
     @property
     def labels(self) -> pd.Index:
-        """For each code what it stands for: a value, a `pandas.Interval`, or NA for "missing"."""
-        codes = np.arange(self.size)  # where a code stands for one value, nothing is drawn
+        """For each code what it stands for: a value, a `pandas.Interval`, NA for "missing", or `NOT_READ`."""
+        labels = self._labels
+        return pd.Index([*labels, NOT_READ], dtype=object, name=self.name) if self.has_unread_place else labels
+
+    @property
+    def _labels(self) -> pd.Index:
+        codes = np.arange(self.n_levels + (not self.required))  # where a code stands for one value, nothing is drawn
         return pd.Index(self.decode(codes, np.random.default_rng(0)), name=self.name)
 
     def encode(self, values: pd.Series) -> NDArray[Any]:

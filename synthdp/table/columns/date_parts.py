@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.table.columns.binned import with_nothing
 from synthdp.table.columns.calendar import PART_LEVELS
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
@@ -52,7 +53,22 @@ class PartColumn(Column):
     def of(cls, date: DateColumn, part: str) -> Self:
         """A part of a date column, named after both; it may be missing if the date may."""
         name = part_name(date, part)
-        return cls(name=name, required=date.required, missing_values=date.missing_values, date=date, part=part)
+        return cls(
+            name=name,
+            required=date.required,
+            missing_values=date.missing_values,
+            has_unread_place=date.has_unread_place,
+            date=date,
+            part=part,
+        )
+
+    def with_unread_place(self) -> Self:
+        """The part of the date with a place for unread values."""
+        return type(self).of(self.date.with_unread_place(), self.part)
+
+    def without_unread_place(self) -> Self:
+        """The part of the date as it was declared."""
+        return type(self).of(self.date.without_unread_place(), self.part)
 
     @property
     def source(self) -> str:
@@ -78,8 +94,7 @@ class PartColumn(Column):
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """Level codes of dates as the date column's `read_numbers` gives them."""
         codes = self.date.parts_of_numbers(numbers, self.part)
-        codes[np.isnan(numbers)] = self.missing_code
-        return codes.astype(self.dtype)
+        return with_nothing(codes, numbers, self)
 
     def _codes_of(self, values: Values) -> NDArray[Any]:
         return self.codes_of_numbers(self.date.numbers_of(values))

@@ -11,7 +11,7 @@ which tests hold to this rule.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import count
@@ -246,6 +246,40 @@ def is_missing(value: object) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return isinstance(value, float | complex | np.inexact | np.datetime64 | np.timedelta64) and bool(value != value)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value is a text of nothing but white space."""
+    return isinstance(value, str) and not str.strip(value)
+
+
+UNREAD = -math.nan
+"""Stands for a number or date that could not be read; NaN without the sign for one that is missing."""
+
+
+def nothing_in(values: Values, missing_texts: Container[str]) -> NDArray[np.float64]:
+    """Of values that are no numbers or dates which are missing, NaN, and which are unread, `UNREAD`.
+
+    >>> np.signbit(nothing_in(np.array([None, "", " NA ", "unknown", [1]], dtype=object), {"NA"})).tolist()
+    [False, False, False, True, True]
+    """
+    if values.dtype.kind == "f":
+        return np.full(len(values), math.nan)
+    if values.dtype.kind == "M":
+        return np.where(np.isnat(values), math.nan, UNREAD)
+    found = (_attempt(_nothing, value, UNREAD, missing_texts) for value in objects_of(values))
+    return np.fromiter(found, np.float64, len(values))
+
+
+def _nothing(value: object, missing_texts: Container[str]) -> float:
+    if is_missing(value) or is_blank(value):
+        return math.nan
+    texts = [text.strip() for text in texts_of(value)]
+    return math.nan if any(text in missing_texts or text.casefold() in _NAN for text in texts) else UNREAD
+
+
+_NAN = frozenset({"nan", "nat"})
+"""How libraries write that a number or date is missing, in small letters."""
 
 
 def integers_of(values: Values, read: Callable[[object], int], unreadable: int) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.view import TOO_MANY, View
 from synthdp.table.records.codec import CodedTable, Codes, encode
-from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.placed_source import PlacedSource
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.unit_rows import UnitRows, turns_of
 from synthdp.table.records.vocabulary import NO_KEY
@@ -53,7 +53,7 @@ class LinkedTableReader(Sensitive):
         self._keys.add(joined_keys(frame, table.row_key, table.missing_values))
         self._parents.add(joined_keys(frame, table.parent_key, table.missing_values))
         if schema is not None:
-            self._parts.append(encode(frame[list(schema.types)], schema))
+            self._parts.append(encode(frame[list(schema.types)], schema.with_unread_places()))
             if table.order is not None:
                 self._order.add(table.ranks(frame))
 
@@ -82,7 +82,8 @@ class LinkedTableReader(Sensitive):
             rows = rows[turns_of(parents[rows]) < table.max_children]
         else:
             parents = np.arange(n_rows)
-        columns = () if table.schema is None else CodedTable.concatenate(table.schema.domain, self._parts).columns
+        domain = None if table.schema is None else table.schema.with_unread_places().domain
+        columns = () if domain is None else CodedTable.concatenate(domain, self._parts).columns
         known = self._keys.ids.keys  # a new list each time
         names = [known[key] for key in keys[rows]] if table.row_key else []
         return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
@@ -153,7 +154,7 @@ class FamilyRows(Sensitive):
 
     def source(self, view: View, unit: str) -> WeightedSource:
         """Exact counts of a view of the table, for the kernel, after all rows below were counted."""
-        schema, turns = view.schema, turns_of(self.parents)
+        schema, turns = view.reading_schema, turns_of(self.parents)
         assert schema is not None
         rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
         columns = {name: codes[rows] for name, codes in self.with_above().items()}
@@ -165,7 +166,8 @@ class FamilyRows(Sensitive):
         classes = view.class_of(sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
         domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
         coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
-        return WeightedSource(CodedSource(coded), view.weights, unit=unit, max_rows=view.grid)
+        declared = Domain(domain.attributes, (*schema.without_unread_places().domain.shape, len(view.sizes)))
+        return WeightedSource(PlacedSource(coded, declared), view.weights, unit=unit, max_rows=view.grid)
 
 
 def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:

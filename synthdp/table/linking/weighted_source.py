@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.table.records.coded_source import CodedSource
+from synthdp.table.records.placed_source import PlacedSource
 from synthdp.table.sensitive import Sensitive
 
 CLASS = "class of weight"
@@ -34,7 +35,7 @@ class WeightedSource(Sensitive):
 
     __slots__ = ("_rows", "_weights", "max_rows", "unit")
 
-    def __init__(self, rows: CodedSource, weights: Sequence[int], *, unit: str, max_rows: int) -> None:
+    def __init__(self, rows: CodedSource | PlacedSource, weights: Sequence[int], *, unit: str, max_rows: int) -> None:
         self._rows = rows
         self._weights = np.array(weights, dtype=np.int64)
         self.unit, self.max_rows = unit, max_rows

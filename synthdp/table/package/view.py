@@ -153,6 +153,15 @@ class View:
         except SchemaError as error:
             refuse_package(str(error).removeprefix("schema: "), self.name)
 
+    @cached_property
+    def reading_schema(self) -> Schema | None:
+        """`schema` with places for unread values in all columns that tables have, by which rows are counted."""
+        if self.schema is None:
+            return None
+        tables = (*self.package.above(self.name), self.table)
+        read = {name for table in tables for name in table.attributes} | self.beside.keys()
+        return self.schema.with_unread_places(read)
+
     def as_released(self, schema: Schema) -> Self:
         """The same with the schema that a release was made with: those of earlier versions had other columns."""
         view = replace(self)

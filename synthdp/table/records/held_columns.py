@@ -213,26 +213,28 @@ class HeldNumbers(_HeldPoints):
 
 @final
 class HeldLevels(_HeldPoints):
-    """A column of declared levels of which only "missing" is open: codes with "missing" allowed."""
+    """A column of declared levels of which only "missing" is open: codes with "missing" and unread values apart."""
 
     def __init__(self, column: OpenColumn) -> None:
-        super().__init__(column, RowPieces(column.template.dtype))
+        self._reader = column.template.with_unread_place()
+        super().__init__(column, RowPieces(self._reader.dtype))
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
-        self.rows.add(self.column.template.encode(values))
+        self.rows.add(self._reader.encode(values))
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         self._check_plain(grid)
         codes = self.rows.joined()
-        known = codes != self.column.template.missing_code
+        known = codes < self._reader.n_levels
         return codes[known].astype(np.int64), known
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
         codes = self.rows.joined()
-        missing = codes == self.column.template.missing_code
-        return np.where(missing, column.missing_code, codes).astype(column.dtype)
+        levels = np.arange(self._reader.size)
+        levels[self._reader.missing_code], levels[self._reader.unread_code] = column.missing_code, column.unread_code
+        return np.asarray(levels.astype(column.dtype)[codes])
 
 
 def held_column(column: OpenColumn) -> HeldColumn:

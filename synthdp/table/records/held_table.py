@@ -16,6 +16,7 @@ from synthdp.table.frames.plain import plain_column
 from synthdp.table.records.codec import CodedTable, encode
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.held_columns import HeldColumn, HeldFrequencies, held_column
+from synthdp.table.records.placed_source import PlacedSource, source_of
 from synthdp.table.records.unit_rows import UnitRows
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
@@ -118,7 +119,7 @@ class HeldTable(Sensitive):
         return HeldSource(self._open)
 
     def encode(self, schema: Schema) -> CodedTable:
-        """The codes that `codec.encode` would give the rows, in the order of the schema.
+        """The codes that `codec.encode` would give the rows, in the order of the schema, with or without unread places.
 
         Raises
         ------
@@ -127,16 +128,18 @@ class HeldTable(Sensitive):
         """
         return CodedTable(schema.domain, tuple(self._codes(column) for column in schema.columns))
 
-    def counted(self, schema: Schema) -> CodedSource:
+    def counted(self, schema: Schema) -> CodedSource | PlacedSource:
         """Exact counts by the closed schema, for the kernel; raises as `encode`."""
-        return CodedSource(self.encode(schema))
+        return source_of(self.encode(schema), schema)
 
     def _codes(self, column: Column) -> NDArray[Any]:
         held = self._open.get(column.source)
         if held is not None and _closes(column, held.column):
             return held.codes(column)
-        if held is None and self._closed is not None and column in self._closed.columns:
-            return self._coded.columns[self._closed.names.index(column.name)]
+        placed = column.with_unread_place()
+        if held is None and self._closed is not None and placed in self._closed.columns:
+            codes = self._coded.columns[self._closed.names.index(column.name)]
+            return codes if placed == column else np.where(codes == placed.unread_code, column.unread_code, codes)
         raise ParameterError(
             f"schema: column {column.name!r} is not the one that the rows were read by; use its schema"
         )
@@ -176,7 +179,7 @@ class HeldTableReader:
     ) -> None:
         self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
         closed = tuple(column for column in self._schema.columns if isinstance(column, Column))
-        self._closed = Schema(closed, schema.missing_values) if closed else None
+        self._closed = Schema(closed, schema.missing_values).with_unread_places() if closed else None
         self._open = {column.name: held_column(column) for column in self._schema.open_columns}
         self._parts: list[CodedTable] = []
         self._unit = unit

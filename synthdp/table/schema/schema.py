@@ -200,6 +200,19 @@ class Schema:
         title = f"Schema of {len(self.table_names)} columns{made_up}, {len(self.rules)} rules"
         return f"<p><strong>{title}</strong></p>\n{table.to_html(index=False, border=0)}"
 
+    def with_unread_places(self, names: Iterable[str] | None = None) -> Self:
+        """This schema with places for values that cannot be read, in all columns or in some, by which rows are read.
+
+        What is drawn, and what people see, is by the schema as it was declared; see `synthdp.table.columns.column`.
+        """
+        chosen = self.names if names is None else frozenset(names)
+        columns = [column.with_unread_place() if column.name in chosen else column for column in self.columns]
+        return replace(self, columns=tuple(columns))
+
+    def without_unread_places(self) -> Self:
+        """This schema as it was declared."""
+        return replace(self, columns=tuple(column.without_unread_place() for column in self.columns))
+
     def reordered(self, names: Iterable[str]) -> Self:
         """This schema with its columns in the order of a table's header.
 

@@ -1,0 +1,98 @@
+"""The private table as recipes see it: unread values are counted by themselves, and filled in what is answered."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import final
+from weakref import WeakKeyDictionary
+
+from synthdp.cliques import Clique
+from synthdp.derivation.filling import Filling, UnreadCount
+from synthdp.domain import Domain
+from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.privacy.scores import MarginalL1Error
+
+
+@final
+class FilledTable:
+    """Stands in for a `PrivateTable` whose domain has places for unread values, over the domain without.
+
+    It holds nothing but the table, and asks it nothing but what a recipe asks: of the same marginals at the same cost.
+    A record has one code in each column, be it that place, so the sensitivity of each question is what it is without.
+    What it makes of answers is post-processing.
+
+    Parameters
+    ----------
+    table
+        Answers, and is paid.
+    filling
+        What is asked with places, and its answers without.
+    """
+
+    def __init__(self, table: PrivateTable, filling: Filling) -> None:
+        self._table = table
+        self._filling = filling
+        self._released: list[LinearMeasurement] = []
+        self._scores: WeakKeyDictionary[MarginalL1Error, MarginalL1Error] = WeakKeyDictionary()
+
+    @property
+    def domain(self) -> Domain:
+        """The declared domain of the table, without places."""
+        return self._filling.domain
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for every answer."""
+        return self._table.ledger
+
+    @property
+    def released(self) -> tuple[LinearMeasurement, ...]:
+        """All measurements so far, over the declared domain."""
+        return tuple(self._released)
+
+    @property
+    def unread(self) -> dict[str, UnreadCount]:
+        """What they say of unread values."""
+        return self._filling.unread
+
+    def measure(
+        self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None
+    ) -> LinearMeasurement:
+        """See `PrivateTable.measure`."""
+        names = self._known(clique)
+        asked = coarsening if names is None else self._filling.question(names, coarsening)
+        measurement = self._filling.answered(self._table.measure(clique, rho=rho, coarsening=asked))
+        self._released.append(measurement)
+        return measurement
+
+    def select(self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float) -> Clique:
+        """See `PrivateTable.select`."""
+        return self._table.select(candidates, score=self._placed(score), rho=rho)
+
+    def scores(
+        self, candidates: Sequence[Clique], *, score: MarginalL1Error, rho: Fraction | float
+    ) -> dict[Clique, float]:
+        """See `PrivateTable.scores`."""
+        return self._table.scores(candidates, score=self._placed(score), rho=rho)
+
+    def _known(self, clique: Sequence[str]) -> Clique | None:
+        """The attributes of a clique, unless the kernel refuses it."""
+        names = None if isinstance(clique, str) else tuple(clique)
+        return names if names is not None and set(names) <= set(self.domain.attributes) else None
+
+    def _placed(self, score: MarginalL1Error) -> MarginalL1Error:
+        """The score with places; the same one each time, for the kernel keeps what it worked out for a score."""
+        if type(score) is not MarginalL1Error or any(self._known(clique) is None for clique in score.estimates):
+            return score  # the kernel refuses it
+        if score not in self._scores:
+            self._scores[score] = self._filling.score(score)
+        return self._scores[score]
+
+    def close(self) -> None:
+        """Let go of the source."""
+        self._table.close()
+        self._scores.clear()
+
+    def __repr__(self) -> str:
+        return f"<FilledTable over {self._table!r}>"
