@@ -178,13 +178,13 @@ def missing_caution(column: Column, missing: float, present: float, stddevs: tup
 def _unread_caution(column: Column, unread: UnreadCount, limit: float) -> list[str]:
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
-    share = 100 * unread.share
+    share = f"{100 * unread.share:.0f}" if unread.share >= 0.095 else f"{100 * unread.share:.2g}"
     kind = str(column.field()["type"])
     what = _NOT_READ.get(kind, "is none of its levels") if not isinstance(column, CategoricalColumn) else _NO_LEVEL
     none = "no value, or one that" if column.required else "a value that"
     may_be_missing = ", or leave out constraints.required if values may be missing" if column.required else ""
     return [
-        f"column {column.name!r}: about {share:.2g} % of the records have {none} {what}; drawn rows have values of the "
+        f"column {column.name!r}: about {share} % of the records have {none} {what}; drawn rows have values of the "
         f"others in its place; if that is not so in your table, declare how it is written: {_ways(column)}"
         f"{may_be_missing}"
     ]

@@ -99,20 +99,28 @@ def evaluate(
     )
     stated = stated_by(certificate, tuple(tables))
     measured, noise_notes = measured_in(stated, known, is_observed=schema is None)
-    truth = read_table(real, known, "real")
-    chosen, target_notes = chosen_targets(truth, targets)
-    sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
-    read = {"": truth}
+    read = {"": read_table(real, known, "real")}
     for place, (name, data) in enumerate(tables.items()):
         report("reading tables", 1 + place, 1 + len(tables))
         read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
+    unread = {name: table.unread_shares() for name, table in read.items()}
+    with_places = {column for shares in unread.values() for column in shares}
+    read = {name: table.with_places(with_places) for name, table in read.items()}
+    truth = read[""]
+    chosen, target_notes = chosen_targets(truth, targets)
+    sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
+    for name in tables:
         comparison = Comparison(truth, read[name], wanted, measured[name], report)
         with one_thread() if wanted.predicts else nullcontext():
             sections.append((name, comparison.sections(chosen)))
     said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
     said += [("prediction", note) for note in target_notes]
     frames = _stacked(sections, said)
-    facts = _facts(read, seed) | {"epsilon": stated_epsilons(stated)}
+    facts = (
+        {"unread": unread.pop(""), "unread_synthetic": unread}
+        | _facts(read, seed)
+        | {"epsilon": stated_epsilons(stated)}
+    )
     return Evaluation(**frames, facts=facts, tables=read)
 
 

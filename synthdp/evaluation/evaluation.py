@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from os import PathLike
 from typing import Any, final
 
@@ -12,6 +13,7 @@ from synthdp.errors import ParameterError
 from synthdp.evaluation.metrics.columns import level_texts
 from synthdp.evaluation.metrics.marginals import MAX_CELLS
 from synthdp.evaluation.metrics.read_table import ReadTable
+from synthdp.evaluation.metrics.unread import unread_lines
 from synthdp.evaluation.pages.evaluation_page import evaluation_page
 from synthdp.table.files.writing import written
 
@@ -63,7 +65,8 @@ class Evaluation:
     notes
         ``section, note``: why a section is empty, and what was sampled.
     facts
-        Names, numbers of rows, the epsilons of certificates, seed, software and `NOT_PRIVATE`, plain values.
+        Shares of values that were not read (``unread``, of the real table's columns that have any; ``unread_synthetic``
+        by table), names, numbers of rows, the epsilons of certificates, seed, software and `NOT_PRIVATE`, plain values.
     tables
         The tables as they were read: the real one under the name ``""``.
     """
@@ -124,7 +127,8 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """NOT PRIVATE. All sections as plain JSON values, lists of rows; NaN becomes None."""
-        found: dict[str, Any] = {"NOT PRIVATE": NOT_PRIVATE, "facts": dict(self.facts)}
+        found: dict[str, Any] = {"NOT PRIVATE": NOT_PRIVATE, "unread": dict(self.facts.get("unread", {}))}
+        found["facts"] = dict(self.facts)
         for each in fields(self):
             section = getattr(self, each.name)
             if isinstance(section, pd.DataFrame):
@@ -167,7 +171,7 @@ class Evaluation:
         if len(self.names) == 1:
             shown = shown.drop(columns="table")
         text = shown.to_string(index=False, float_format="{:.4g}".format, na_rep="")
-        return f"{NOT_PRIVATE}\n\n{text}"
+        return "\n\n".join([NOT_PRIVATE, *unread_lines(self.facts), text])
 
     def __repr__(self) -> str:
         return f"<Evaluation>\n{self.summary_text}\n\nMore in {_SECTIONS}; see docs/evaluation.md."
@@ -175,7 +179,8 @@ class Evaluation:
     def _repr_html_(self) -> str:
         shown = self.summary.drop(columns=["better"])
         html = shown.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        return f"<p><strong>{NOT_PRIVATE}</strong></p>\n{html}\n<p>More in {_SECTIONS}.</p>"
+        said = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in [NOT_PRIVATE, *unread_lines(self.facts)])
+        return f"{said}{html}\n<p>More in {_SECTIONS}.</p>"
 
 
 _SECTIONS = ", ".join(f".{each.name}" for each in fields(Evaluation) if each.name not in ("summary", "facts", "tables"))

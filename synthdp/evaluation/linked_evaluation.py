@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from os import PathLike
 from typing import Any, final
 
@@ -12,6 +13,7 @@ from synthdp.errors import ParameterError
 from synthdp.evaluation.evaluation import NOT_PRIVATE
 from synthdp.evaluation.metrics.columns import level_texts
 from synthdp.evaluation.metrics.linked_marginals import KINDS, LinkedMarginals
+from synthdp.evaluation.metrics.unread import unread_lines
 from synthdp.evaluation.pages.linked_page import linked_page
 from synthdp.table.files.writing import written
 
@@ -33,7 +35,8 @@ class LinkedEvaluation:
     broken_links
         By table, how many synthetic rows refer to no row of their parent, or have a key that another row has.
     facts
-        Numbers of rows, what the certificate says, seed, software and `NOT_PRIVATE`, plain values.
+        Shares of the rows that have a value that was not read (``unread``, by column of the true tables, and
+        ``unread_synthetic``), numbers of rows, what the certificate says, seed, software and `NOT_PRIVATE`.
     marginals
         Of each table what is counted of the true rows, and of the synthetic ones.
     """
@@ -85,6 +88,7 @@ class LinkedEvaluation:
         summary = self.summary().rename_axis("kind").reset_index()
         return {
             "NOT PRIVATE": NOT_PRIVATE,
+            "unread": dict(self.facts.get("unread", {})),
             "facts": dict(self.facts),
             "summary": summary.to_dict("records"),
             "broken_links": dict(self.broken_links),
@@ -123,11 +127,13 @@ class LinkedEvaluation:
     def summary_text(self) -> str:
         """NOT PRIVATE, and the summary for a terminal."""
         text = self.summary().to_string(float_format="{:.4g}".format, index_names=False)
-        return f"{NOT_PRIVATE}\n\n{text}\n\nbroken links: {sum(self.broken_links.values())}"
+        links = f"broken links: {sum(self.broken_links.values())}"
+        return "\n\n".join([NOT_PRIVATE, *unread_lines(self.facts), text, links])
 
     def __repr__(self) -> str:
         return f"<LinkedEvaluation>\n{self.summary_text}\n\nMore in .distances and .drill; see docs/linked.md."
 
     def _repr_html_(self) -> str:
-        said = f"<p><strong>{NOT_PRIVATE}</strong></p>\n<p>Broken links: {sum(self.broken_links.values())}</p>"
+        said = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in [NOT_PRIVATE, *unread_lines(self.facts)])
+        said += f"<p>Broken links: {sum(self.broken_links.values())}</p>"
         return f"{said}\n{self.summary().to_html(border=0)}"

@@ -85,11 +85,18 @@ def evaluate_tables(
         true, made = (_Read.of(described, tables, report) for tables in opened)
     n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
     times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
+    unread = [_unread(described, each) for each in (true, made)]
+    placed = {*unread[0], *unread[1]}
     marginals = {
-        name: (LinkedMarginals(view, true.rows[name], times), LinkedMarginals(view, made.rows[name]))
+        name: (
+            LinkedMarginals(view, true.rows[name], times, placed),
+            LinkedMarginals(view, made.rows[name], None, placed),
+        )
         for name, view in views.items()
     }
     facts = {
+        "unread": _of_columns(described, unread[0]),
+        "unread_synthetic": {"synthetic": _of_columns(described, unread[1])},
         "not_private": NOT_PRIVATE,
         "rows": _row_facts(true, made),
         "release": _release_facts(stated),
@@ -163,6 +170,27 @@ class _Read:
             readers[table.name] = reader
             keys[table.name] = pd.concat(parts or [pd.DataFrame(columns=list(table.keys))], ignore_index=True)
         return cls(linked_rows(package.tables, readers), keys)
+
+
+def _unread(package: Package, read: _Read) -> dict[str, float]:
+    """Of the attributes of which values were not read, in which share of a table's rows that are compared."""
+    found = {}
+    for table in package.tables:
+        columns = () if table.schema is None else table.schema.columns
+        rows = read.rows[table.name]
+        for name, column in zip(table.attributes, columns, strict=True):
+            placed = column.with_unread_place()
+            if placed.has_unread_place and rows.n_rows:
+                found[name] = float((rows.codes[name] == placed.unread_code).mean())
+    return {name: share for name, share in found.items() if share}
+
+
+def _of_columns(package: Package, shares: Mapping[str, float]) -> dict[str, float]:
+    """The same without parts of dates, which are read with their dates."""
+    columns = {
+        f"{table.name}.{name}" for table in package.tables for name in (table.schema.types if table.schema else ())
+    }
+    return {name: share for name, share in shares.items() if name in columns}
 
 
 def _n_roots(package: Package, read: _Read, what: str) -> int:

@@ -1,6 +1,6 @@
 """What is counted of linked tables: columns, pairs of one table and across tables, numbers of children, siblings."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -51,11 +51,14 @@ class LinkedMarginals:
         Its rows, after all rows below were counted.
     times
         How often each root was drawn, for counts of a sample.
+    unread
+        The attributes of which values were not read, in these rows or in those that they are held against.
     """
 
     view: View
     rows: FamilyRows
     times: NDArray[np.intp] | None = None
+    unread: Collection[str] = frozenset()
 
     def names(self) -> Iterator[tuple[str, Names]]:
         """The kind and the columns of everything that is counted; two tables of one description have the same."""
@@ -113,7 +116,8 @@ class LinkedMarginals:
         if name in self._joined:
             return self._joined[name].column
         assert self.view.schema is not None
-        return self.view.schema[name]
+        column = self.view.schema[name]
+        return column.with_unread_place() if name in self.unread else column
 
     @cached_property
     def _joined(self) -> dict[str, Joined]:
@@ -128,7 +132,10 @@ class LinkedMarginals:
     @cached_property
     def _codes(self) -> dict[str, NDArray[Any]]:
         found = self.rows.with_above()
-        return found | {name: each.codes[found[each.source]] for name, each in self._joined.items()}
+        for name, each in self._joined.items():
+            known = np.append(each.codes, each.column.missing_code)  # of a key that was not read nothing is known
+            found[name] = known[found[each.source]]
+        return found
 
     @cached_property
     def _later(self) -> NDArray[np.intp]:

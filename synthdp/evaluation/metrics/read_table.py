@@ -1,7 +1,7 @@
 """Tables as metrics read them: level codes, and numbers and dates as they are."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, final
 
@@ -84,9 +84,21 @@ class ReadTable:
 
     def missing_share(self, column: Column) -> float:
         """Which share of the rows has no value in a column."""
-        if column.name in self.numbers:
+        if column.name in self.numbers and column.required:
             return float(np.isnan(self.numbers[column.name]).mean())
         return 0.0 if column.required else float((self[column.name] == column.missing_code).mean())
+
+    def unread_shares(self) -> dict[str, float]:
+        """Of the columns of which values were not read, in which share of the rows."""
+        columns = [column for column in self.schema.table_columns if column.has_unread_place]
+        shares = {column.name: float((self[column.name] == column.unread_code).mean()) for column in columns}
+        return {name: share for name, share in shares.items() if share}
+
+    def with_places(self, names: Collection[str]) -> Self:
+        """The same with places for unread values in these columns only; the others have none."""
+        columns = (each if each.source in names else each.without_unread_place() for each in self.schema.columns)
+        schema = replace(self.schema, columns=tuple(columns))
+        return type(self)(schema, CodedTable(schema.domain, self.codes.columns), self.numbers, self.unknown)
 
     @cached_property
     def ranks(self) -> dict[str, FloatArray]:
@@ -109,7 +121,7 @@ def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]
 
 
 def read_table(data: object, schema: Schema, what: str) -> ReadTable:
-    """Read a table by a schema; columns that the schema does not have are left out.
+    """Read a table by a schema, with places for unread values; columns that the schema does not have are left out.
 
     Parameters
     ----------
@@ -132,6 +144,7 @@ def read_table(data: object, schema: Schema, what: str) -> ReadTable:
     known = [column.name for column in schema.table_columns]
     with opened_here(data, schema.dialect, name=what) as table:
         check_header(header_of(table), known, what)
+        schema = schema.with_unread_places()
         parts = [_read(chunk, schema) for chunk in chunks_of(table)]
     joined = _joined(parts, schema)
     if not joined.n_rows:

@@ -69,7 +69,13 @@ def _breaking(rule: Rule, table: ReadTable) -> NDArray[np.bool_]:
     for relation in rule.relations:
         broken |= _contradicting(relation, table)
     for constraint in () if rule.relations else rule.constraints:
-        broken |= ~constraint.holds(table.domain, table.codes.columns)  # type: ignore[arg-type]
+        read = np.ones(table.n_rows, dtype=np.bool_)
+        for name in constraint.clique:
+            column = table.schema[name]
+            read &= table[name] != column.unread_code if column.has_unread_place else True
+        rows = np.flatnonzero(read)  # nobody knows whether what was not read breaks it
+        columns = [codes[rows] for codes in table.codes.columns]
+        broken[rows] |= ~constraint.holds(table.domain, columns)  # type: ignore[arg-type]
     return broken
 
 

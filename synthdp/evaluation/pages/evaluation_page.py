@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.evaluation.metrics.read_table import ReadTable
+from synthdp.evaluation.metrics.unread import unread_lines
 from synthdp.evaluation.pages.columns import column_section
 from synthdp.evaluation.pages.learning import prediction_section, regression_section
 from synthdp.evaluation.pages.marginals import curve_section, marginal_section, pair_section
@@ -64,6 +65,7 @@ def evaluation_page(
         "title": f"NOT PRIVATE: evaluation of {what}",
         "what": f"{what} beside the real table",
         "facts": facts,
+        "unread": unread_lines(facts),
         "sections": [section for section in found if section is not None],
     }
     return rendered("evaluation.html", content, folder=Path(__file__).parent)

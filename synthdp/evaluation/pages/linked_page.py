@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from synthdp.evaluation.metrics.linked_marginals import ACROSS, OWN, SIBLINGS, TRANSITIONS, LinkedMarginals
+from synthdp.evaluation.metrics.unread import unread_lines
 from synthdp.evaluation.pages.linked_sections import LinkedView, column_section, number_section, pair_section
 from synthdp.rendering.listing import Listing
 from synthdp.rendering.page import rendered
@@ -58,6 +59,7 @@ def linked_page(
         "title": f"NOT PRIVATE: evaluation of {root} and what hangs on them",
         "what": f"{len(marginals)} synthetic tables beside the real ones",
         "facts": facts,
+        "unread": unread_lines(facts),
         "sections": [section for section in found if section is not None],
     }
     return rendered("linked_evaluation.html", content, folder=Path(__file__).parent)
