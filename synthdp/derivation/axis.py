@@ -103,6 +103,14 @@ class Axis:
             return list(value_at(integers, self.grid.decimals).tolist())
         return list(integers.tolist())
 
+    def length(self, points: float) -> str:
+        """So many grid points as a reader would say it: a number of two digits, or days, months, ..."""
+        resolution = self.column.resolution
+        size = float(f"{max(points, 1.0) * 10.0**-self.grid.decimals:.2g}")
+        if resolution is None:
+            return f"{size:g}"
+        return f"{size:g} {resolution}" + ("" if size == 1 else "s")
+
 
 def _likely_point(column: OpenColumn, grid: Grid) -> int:
     if column.resolution is not None:

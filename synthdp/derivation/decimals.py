@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import ceil, floor, log10
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ MAX_LEARNT_DECIMALS = 16
 FEW = 0.05
 """Decimals that fewer than this part of the numbers have are rounded away."""
 
+MISTAKEN = 5e-4
+"""Probability of taking noise for decimals that no number has; for which are most frequent less evidence will do."""
+
 LIKELY_EXPONENT = 20
 """Numbers are taken to lie below 2^21 if nothing stands out: on its grid lie thousandths as well."""
 
@@ -29,28 +33,43 @@ MAX_SCALE = 290
 POINT_BITS = 48
 """Grid points stay within two to this power."""
 
+PARTS = 200
+"""Least number of different values that a range is written in if the decimals of its numbers are not known."""
+
 DIGITS = 15
 """Digits that every number of so many has as a float."""
 
 
-def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> tuple[int, int | None]:
+class Decimals(NamedTuple):
+    """How fine a grid should be.
+
+    Parameters
+    ----------
+    decimals
+        Decimals of the grid; negative for tens, hundreds, ...
+    largest
+        The exponent of two of the largest numbers, if that was asked and told from noise.
+    is_known
+        Whether the records' decimals were told from noise. If not, the grid has room for all that are likely, which
+        is more than anybody writes: see `decimals_for`.
+    """
+
+    decimals: int
+    largest: int | None
+    is_known: bool = True
+
+
+def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:
     """Spend at most ``rho`` on the decimals that a grid for the column should have (negative: tens, hundreds).
 
     Measured numbers have all decimals that floats have. For them the grid follows from how
     large they are: it divides the largest octave into about 2^48 parts.
-
-    Returns
-    -------
-    decimals
-        How fine the grid should be.
-    largest
-        The exponent of two of the largest numbers, if that was asked and told from noise.
     """
     starts = np.arange(MAX_LEARNT_DECIMALS + 1)
     found = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
-    decimals = _decimals(found.counts, found.stddev)
-    if decimals == 0:
-        return 0, None
+    known = _decimals(found.counts, found.stddev)
+    if known == 0:
+        return Decimals(0, None)
     exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
     sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
     plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))
@@ -59,13 +78,27 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> tupl
         largest = None  # nothing but 0
     scale = LIKELY_EXPONENT if largest is None else largest
     fitting = min(max(floor((POINT_BITS - 1 - scale) * log10(2)), -MAX_SCALE), MAX_SCALE)
-    return (fitting if decimals >= MAX_LEARNT_DECIMALS else min(decimals, fitting)), largest
+    decimals = fitting if known is None or known >= MAX_LEARNT_DECIMALS else min(known, fitting)
+    return Decimals(decimals, largest, known is not None)
 
 
-def _decimals(counts: NDArray[np.float64], stddev: float) -> int:
-    """The decimals that all numbers but a few have, by noisy counts; the most if nothing stands out."""
-    known = np.flatnonzero(standing_out(counts, stddev, false_alarm=ASTRONOMIC) & (counts > FEW * counts.sum()))
-    return int(known[-1]) if known.size else MAX_LEARNT_DECIMALS
+def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
+    """The decimals that all numbers but a few have, by noisy counts; None if nothing stands out."""
+    many = counts > FEW * counts.sum()
+    known = np.flatnonzero(standing_out(counts, stddev, false_alarm=MISTAKEN) & many)
+    if known.size:
+        return int(known[-1])
+    likeliest = int(np.argmax(counts))
+    return likeliest if standing_out(counts, stddev)[likeliest] else None
+
+
+def decimals_for(width: float) -> int:
+    """Decimals for numbers of which only the range is known: few, for people write few.
+
+    >>> [decimals_for(width) for width in (0.8, 26.0, 190.0, 1e5)]
+    [3, 1, 1, 0]
+    """
+    return max(ceil(log10(PARTS / width)), 0) if width > 0 else 0
 
 
 def decimals_between(low: float, high: float, decimals: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
 from synthdp.derivation.budgets import ColumnBudget, column_budgets, has_density, is_tree
-from synthdp.derivation.decimals import decimals_between, learn_decimals
+from synthdp.derivation.decimals import Decimals, decimals_between, decimals_for, learn_decimals
 from synthdp.derivation.heaping import learn_heaping, may_be_heaped
 from synthdp.derivation.levels import learn_levels, missing_found
 from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
@@ -83,16 +83,22 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         )
         return LearntColumn(column=closed, caution=caution if nothing else "")
     found: dict[str, Any] = {}
-    decimals, exponent, caution = column.decimals, None, ""
+    decimals, caution = Decimals(column.decimals or 0, None), ""
     if budget.for_decimals:
-        decimals, exponent = _learn_decimals(values, column, rho=budget.for_decimals)
-        found["decimals"] = decimals
+        decimals = _learn_decimals(values, column, rho=budget.for_decimals)
+        found["decimals"] = decimals.decimals
+        caution = "" if decimals.is_known else _doubts(column, None, decimals)
     if has_density(column):
-        axis = Axis.of(column, decimals=decimals or 0, exponent=exponent)
+        axis = Axis.of(column, decimals=decimals.decimals, exponent=decimals.largest)
         learnt = _learnt(values, axis, budget)
+        if not decimals.is_known and not axis.has_bounds:
+            axis, learnt = _with_few_decimals(axis, learnt)
+            decimals = decimals._replace(decimals=axis.grid.decimals)
+            found["decimals"] = decimals.decimals
         found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
         if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
             found["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
+        caution = _doubts(column, (axis, learnt), decimals)
         if learnt.is_lone:
             caution = f"column {column.name!r}: only one value was told from noise; declare its bounds if it has others"
         if not learnt.stands_out:
@@ -106,13 +112,39 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     return LearntColumn(column=column.closed(**found), caution=caution)
 
 
-def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> tuple[int, int | None]:
+def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> Decimals:
     """Decimals of the grid, as many as suit declared bounds, and how large the numbers are if that was found."""
-    decimals, exponent = learn_decimals(values, column.name, rho=rho)
+    found = learn_decimals(values, column.name, rho=rho)
     match column.bounds:
         case float(low), float(high):
-            return decimals_between(low, high, decimals), exponent
-    return decimals, exponent
+            wanted = found.decimals if found.is_known else min(found.decimals, decimals_for(high - low))
+            return found._replace(decimals=decimals_between(low, high, wanted))
+    return found
+
+
+def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:
+    """What was learnt on a grid so fine that nobody writes it, on one that suits the range."""
+    unit = 10.0**-axis.grid.decimals
+    fewer = axis.grid.decimals - decimals_for(float(learnt.density.widths.sum()) * unit)
+    if fewer <= 0:
+        return axis, learnt
+    coarser = Axis.of(axis.column, decimals=axis.grid.decimals - fewer)
+    return coarser, learnt.on_coarser_grid(fewer)
+
+
+def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: Decimals) -> str:
+    """A caution if noise leaves open where a column's bounds are, or how many decimals it has; empty if not."""
+    doubts, ways_out = [], []
+    if bounds is not None and bounds[1].has_doubtful_bounds:
+        axis, learnt = bounds
+        doubts.append(f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}")
+        ways_out.append(" and ".join(key for key in ("minimum", "maximum") if key not in column.limits))
+    if not decimals.is_known:
+        doubts.append(f"its decimals were not told from noise and are taken to be {decimals.decimals}")
+        ways_out.append("synthdp.decimals")
+    if not doubts:
+        return ""
+    return f"column {column.name!r}: {', and '.join(doubts)}; declare {', and '.join(ways_out)}"
 
 
 def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from synthdp.derivation.cells.density import shares_of_cells, split_evenly
 from synthdp.derivation.cells.significance import (
     ASTRONOMIC,
     occupied_cells,
+    significance,
     standing_out,
     tails_of,
 )
@@ -25,14 +26,44 @@ Floats = NDArray[np.float64]
 ROOT_REACH = 2
 """Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
 
-TAIL_CELLS = 128
-"""So many finer cells beside a held stretch may be a thin tail of it."""
+TAIL_CELLS, TAIL_ALARM = 128, 0.3
+"""So many finer cells beside a held stretch may be a thin tail of it, if some of them stand out together by more than
+the largest of independent cells would in three of ten empty histograms; sums hang together, and pass it more seldom."""
+
+FOUND = 0.25
+"""Part of the records that are missing that cells beside a held stretch must show to be held with it."""
 
 BEYOND, BEYOND_SHARE = 3.0, 0.01
 """Standard deviations by which records beyond the cells of a look must show, and the part of all that they must be."""
 
+SURROUNDING_STEP, SURROUNDING_CELLS = 32, 7
+"""The cells beside a held stretch begin with such a part of its width, and so many of them double it."""
+
+THINNER, FEW_CELLS = 3, 4
+"""Records that are missing lie at least a third as densely as those that are held, if these fill so many cells."""
+
 OTHER_SIDE = 5.0
 """The same where 0 is the outermost value that is held: beyond it most columns have none."""
+
+
+class Ends(NamedTuple):
+    """Where the records of a look lie.
+
+    Parameters
+    ----------
+    begin, stop
+        The first grid point with records, and the one after the last.
+    rest, stddev
+        Records beyond them, by noisy counts, and the standard deviation of their noise.
+    guessed
+        By how many grid points they lie further out, on either side, than what stands out.
+    """
+
+    begin: int
+    stop: int
+    rest: float
+    stddev: float
+    guessed: int = 0
 
 
 @final
@@ -127,7 +158,7 @@ class Look:
             first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
         return first, last
 
-    def tails_beyond(self, closer: "Look") -> tuple[Floats, Floats]:
+    def tails_beyond(self, closer: "Look", *, width: int | None = None) -> tuple[Floats, Floats]:
         """Records below and above the cells of a closer look, which counted them: in the nearest cells of this one.
 
         None unless they are there beyond doubt, and more than a small part of all records.
@@ -136,6 +167,8 @@ class Look:
         ----------
         closer
             A look at a stretch of these cells.
+        width
+            Grid points among which most records lie; None: the stretch.
 
         Returns
         -------
@@ -144,7 +177,7 @@ class Look:
         """
         first, stop = np.searchsorted(self.starts, closer.starts[[0, -1]]).tolist()
         least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
-        width = int(closer.starts[-1] - closer.starts[0])
+        width = int(closer.starts[-1] - closer.starts[0]) if width is None else width
         zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])
         down, up = self.starts[first] - self.starts[: first + 1][::-1], self.starts[stop:] - self.starts[stop]
         sides = (
@@ -160,8 +193,11 @@ class Look:
             tails.append(np.zeros(0) if found is None else found)
         return tails[0], tails[1]
 
-    def ends_in(self, inner: "Look", begin: int, end: int) -> tuple[int, int]:
-        """First grid point that is held, and the one after the last, as a look at finer cells shows.
+    def ends_in(self, inner: "Look", begin: int, end: int) -> Ends:
+        """Between which grid points records lie, as a look at finer cells shows.
+
+        They are those that stand out there, then so many beside them as the records that are still missing
+        take up at about the same density: neither noise nor a single cell, however wide, may stretch a range.
 
         Parameters
         ----------
@@ -170,11 +206,16 @@ class Look:
         begin, end
             The ends that are known so far; what is found lies between them.
         """
-        if not standing_out(inner.counts, inner.stddev).any():
-            return begin, end
-        first, last = occupied_cells(inner.counts, inner.stddev, reach=TAIL_CELLS)
         total, noise = self.present
+        if not standing_out(inner.counts, inner.stddev).any():
+            return Ends(begin, end, 0.0, noise)
+        probable = significance(len(inner.counts), TAIL_ALARM)
+        held = occupied_cells(inner.counts, inner.stddev, reach=TAIL_CELLS, probable=probable)
+        first, last = self._outermost_in(inner, *held)
+        sure = slice(first, last + 1)
+        surely = int(inner.starts[first]), int(inner.starts[last + 1])
         outermost, innermost = np.searchsorted(inner.starts, [begin, end]).tolist()
+        rest, rest_noise = 0.0, 0.0
         while True:  # how many records are left for the rest: by the coarse look less what is held, and by the fine one
             before, after = inner.counts[outermost:first][::-1], inner.counts[last + 1 : innermost]
             n_rest = before.size + after.size
@@ -183,12 +224,70 @@ class Look:
             weights = 1 / (noise**2 + (last + 1 - first) * inner.stddev**2), 1 / (n_rest * inner.stddev**2)
             rest = (total - float(inner.counts[first : last + 1].sum())) * weights[0]
             rest = (rest + float(before.sum() + after.sum()) * weights[1]) / sum(weights)
+            rest_noise = float(sum(weights) ** -0.5)
             if rest < BEYOND_SHARE * total:
                 break
+            if (sure.start, sure.stop) == (first, last + 1) and sure.stop - sure.start >= FEW_CELLS:
+                reach = THINNER * rest / max(total - rest, 1.0) * (surely[1] - surely[0])
+                outermost = max(outermost, int(np.searchsorted(inner.starts, surely[0] - reach)))
+                innermost = min(innermost, int(np.searchsorted(inner.starts, surely[1] + reach, side="right")) - 1)
+                before, after = inner.counts[outermost:first][::-1], inner.counts[last + 1 : innermost]
+            if not before.size + after.size:
+                break
             below, above = tails_of(before, after, rest)
+            if before[:below].sum() + after[:above].sum() <= FOUND * rest:  # as soon none of them is there
+                break
             first, last = first - below, last + above
         start, stop = max(int(inner.starts[first]), begin), min(int(inner.starts[last + 1]), end)
-        return (start, stop) if start < stop else (begin, end)
+        if start >= stop:
+            return Ends(begin, end, rest, rest_noise)
+        return Ends(start, stop, rest, rest_noise, max(surely[0] - start, stop - surely[1], 0))
+
+    def _outermost_in(self, inner: "Look", first: int, last: int) -> tuple[int, int]:
+        """The first and the last finer cell that hold records, with those in cells of this look that stand out."""
+        held = np.flatnonzero(standing_out(self.counts, self.stddev, false_alarm=ASTRONOMIC))
+        if not held.size:
+            return first, last
+        edges = np.searchsorted(inner.starts, self.starts)
+        lowest, highest = (slice(*edges[cell : cell + 2].tolist()) for cell in held[[0, -1]].tolist())
+        if first >= lowest.stop:  # too thin to be seen in finer cells; most of it lies where the sum is largest
+            first = lowest.stop - 1 - int(np.argmax(np.cumsum(inner.counts[lowest][::-1])))
+        if last < highest.start:
+            last = highest.start + int(np.argmax(np.cumsum(inner.counts[highest])))
+        return first, last
+
+    def with_surroundings(self, starts: Ints, *, over_zero: bool) -> tuple[int, int, Ints]:
+        """Starts of finer cells with those of cells beside them, each twice as wide as the one before.
+
+        Few records beyond an octave need not lie far away: without such cells they would be spread over the next.
+
+        Parameters
+        ----------
+        starts
+            First grid points of finer cells, then the end.
+        over_zero
+            Whether the cells beside may lie on the other side of 0, where most columns have no records.
+
+        Returns
+        -------
+        low, high
+            First and last of the cells of this look that they divide now.
+        starts
+            First grid points, then the end.
+        """
+        begin, stop = int(starts[0]), int(starts[-1])
+        step = max((stop - begin) // SURROUNDING_STEP, 1)
+        distances = [step * (2**number - 1) for number in range(1, SURROUNDING_CELLS + 1)]
+        lowest, end = int(self.starts[0]), int(self.starts[-1])
+        if not over_zero:
+            lowest = lowest if begin < 0 else max(lowest, 0)
+            end = end if stop > 1 else min(end, 1)
+        below = np.unique(np.array([max(begin - each, lowest) for each in distances], dtype=np.int64))
+        above = np.unique(np.array([min(stop + each, end) for each in distances], dtype=np.int64))
+        first, last = self.cells_of(np.array([below[0], above[-1] - 1])).tolist()
+        roots = self.starts[first : last + 2]
+        beside = roots[(roots < begin) | (roots > stop)]
+        return first, last, np.unique(np.concatenate([below, beside, starts, above]))
 
     def finer(self, mass: Floats, cells: int) -> Ints:
         """Starts of finer cells, most where the mass is, then the end."""

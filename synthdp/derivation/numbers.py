@@ -12,9 +12,10 @@ quantiles, and the density decides where in a bin values are drawn.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import sqrt
 from typing import final
 
 import numpy as np
@@ -32,6 +33,9 @@ Ints = NDArray[np.int64]
 FINE_CELLS = 512
 """Cells that a histogram adds to the one before."""
 
+FEWEST_CELLS = 48
+"""But no more than there are records for in each, beyond one standard deviation of its noise; so many at least."""
+
 NEGLIGIBLE = 0.001
 """Outer pieces of the density that hold less than this part of it are left out."""
 
@@ -40,6 +44,12 @@ CROWDED = 16
 
 FEW_POINTS = 3
 """Where the first histogram finds no more values than that, what lies beyond them is counted before all else."""
+
+DOUBT = 1.0
+"""Standard deviations of the noise in the records beyond the bounds that these may be uncertain by."""
+
+DOUBTFUL = 0.25
+"""Part of the range by which its bounds must be uncertain to be worth a word."""
 
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have others."""
@@ -70,6 +80,8 @@ class Learnt:
         Standard deviation of the noise of what the density's points hold, at most.
     is_lone
         Whether only one value was told from noise, where others could be.
+    uncertainty
+        By about how many grid points the bounds are uncertain; 0 if they are declared.
     """
 
     density: Density
@@ -80,6 +92,16 @@ class Learnt:
     stands_out: bool
     stddev: float
     is_lone: bool = False
+    uncertainty: float = 0.0
+
+    @property
+    def has_doubtful_bounds(self) -> bool:
+        """Whether the bounds are uncertain by a large part of what lies between them."""
+        return self.uncertainty > DOUBTFUL * float(self.density.widths.sum())
+
+    def on_coarser_grid(self, fewer: int) -> "Learnt":
+        """The same on a grid with so many decimals less."""
+        return replace(self, density=self.density.on_coarser_grid(10**fewer), uncertainty=self.uncertainty / 10**fewer)
 
 
 def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction | None) -> Learnt:
@@ -101,12 +123,14 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     first, held, starts, check = asking.finer_cells(first)
     looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
     spikes, noisiest = dict[int, float](), max(look.stddev for look in looks[1:])
-    if asking.left and delta is not None and not are_single(looks[-1].starts):
+    if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
         frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
         spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
-    density = _cut(axis, density_of(looks, spikes), looks)
+    density, uncertainty = _cut(axis, density_of(looks, spikes), looks)
     if not axis.is_calendar:
-        density = _with_tails(density, first, looks[1])
+        ends = density.starts[[0, -1]]
+        density = _with_tails(density, first, looks[1], width=asking.stretch[1] - asking.stretch[0])
+        uncertainty = max(uncertainty, float(np.abs(density.starts[[0, -1]] - ends).max()) / 2)
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
     if is_lone:
         density = _with_a_neighbour(axis, density, first, looks[1])
@@ -114,16 +138,20 @@ def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fr
     weights = np.array([look.stddev**-2 for look in all_looks])
     missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
     stddev = float(weights.sum() ** -0.5)
-    return Learnt(density.simplified(), missing, stddev, *first.present, first.stands_out, noisiest, is_lone)
+    return Learnt(
+        density.simplified(), missing, stddev, *first.present, first.stands_out, noisiest, is_lone, uncertainty
+    )
 
 
 @final
 class _Asking:
-    """What is asked of one column; ``left`` is the share of its budget that is left."""
+    """What is asked of one column: ``left`` is left of its budget, and ``stretch`` is what was divided finely."""
 
     def __init__(self, values: PrivateValues, axis: Axis, rho: Fraction) -> None:
         self._values, self._axis, self._rho = values, axis, rho
         self.left = Fraction(1)
+        self._stddev = 0.0  # of a look for LOOKING
+        self.stretch = int(axis.roots[0]), int(axis.roots[-1])
 
     def _look(self, starts: Ints, share: Fraction) -> Look:
         self.left -= share
@@ -132,6 +160,7 @@ class _Asking:
     def first_look(self) -> Look:
         """A look at public cells, again if it shows nothing."""
         look = self._look(self._axis.roots, LOOKING)
+        self._stddev = look.stddev
         while not look.stands_out and self.left > 1 - MAX_LOOKS * LOOKING and not self._axis.has_bounds:
             look = look.joined(self._look(self._axis.roots, LOOKING))
         return look
@@ -149,12 +178,27 @@ class _Asking:
             mass[low - below.size : low] = below[::-1]
             mass[high + 1 : high + 1 + above.size] = above
             low, high = low - below.size, high + above.size
-        held = first.between(low, high + 1)
-        return first, held, held.finer(mass[low : high + 1], FINE_CELLS), check
+        held, masses = first.between(low, high + 1), mass[low : high + 1]
+        n_cells = self._resolved(float(masses[held.widths > 1].sum()))
+        starts = held.finer(masses, n_cells)
+        self.stretch = int(starts[0]), int(starts[-1])
+        low, high, starts = first.with_surroundings(starts, over_zero=self._axis.is_calendar)
+        return first, first.between(low, high + 1), starts, check
+
+    def sees_single_values(self, starts: Ints) -> bool:
+        """Whether each cell of the stretch that holds records is one value."""
+        begin, stop = self.stretch
+        return are_single(starts[(starts >= begin) & (starts <= stop)])
+
+    def _resolved(self, total: float) -> int:
+        """In how many cells so many records show, each as many as its noise: more of them would show less."""
+        share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
+        stddev = self._stddev * sqrt(LOOKING / share)
+        return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
 
     def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[Look]:
         """A look at finer cells and, where single values are looked for, at those that hold many records."""
-        wants_spikes = may_have_spikes and not are_single(starts) and self.left >= 2 * SPIKES
+        wants_spikes = may_have_spikes and not self.sees_single_values(starts) and self.left >= 2 * SPIKES
         looks = [self._look(starts, self.left - SPIKES if wants_spikes else self.left)]
         for _ in range(MAX_ZOOMS if wants_spikes else 0):
             crowded = _crowded(looks[-1])
@@ -181,28 +225,37 @@ def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]
     return spikes
 
 
-def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> Density:
-    """The density between the bounds that were found; declared bounds stay."""
+def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> tuple[Density, float]:
+    """The density between the bounds that were found, and by how many grid points these are uncertain.
+
+    Declared bounds stay. Others may lie anywhere in the cell that they were found in, and further out by what
+    the records take up that noise could hide beyond.
+    """
     if axis.has_bounds or not density.mass.any():
-        return density
+        return density, 0.0
     density = density.without_thin_ends(NEGLIGIBLE)
-    begin, end = int(density.starts[0]), int(density.starts[-1])
+    begin, end, spread, guessed = int(density.starts[0]), int(density.starts[-1]), 0.0, 0
     for outer, inner in pairwise(looks):
-        first, stop = looks[0].ends_in(inner, begin, end)
+        first, stop, rest, stddev, further = looks[0].ends_in(inner, begin, end)
         if outer is looks[0]:
-            begin, end = first, stop
+            begin, end, guessed = first, stop, further
+            spread = (max(rest, 0.0) + DOUBT * stddev) / max(outer.present[0], 1.0)
             continue
         lowest, highest = outer.cells_of(np.array([begin, end - 1])).tolist()  # a closer look tells of the outermost
         if first < min(int(outer.starts[lowest + 1]), end):
             begin = first
         if stop > max(int(outer.starts[highest]), begin):
             end = stop
-    return density.between(begin, end).without_thin_ends(NEGLIGIBLE)
+    density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
+    ends = np.array([density.starts[0], density.starts[-1] - 1])
+    leaves = looks[-1].widths[looks[-1].cells_of(ends)]
+    beyond = max(min(spread, 1.0) * float(density.widths.sum()), float(guessed))
+    return density, beyond + float(leaves.max()) / 2
 
 
-def _with_tails(density: Density, first: Look, look: Look) -> Density:
+def _with_tails(density: Density, first: Look, look: Look, *, width: int) -> Density:
     """The density with what lies beyond a look, which counted it, in the cells that it may reach."""
-    below, above = first.tails_beyond(look)
+    below, above = first.tails_beyond(look, width=width)
     begin, stop = np.searchsorted(first.starts, look.starts[[0, -1]]).tolist()
     if above.size:
         density = density.reaching(None, int(look.starts[-1]))
@@ -248,7 +301,16 @@ def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -
     edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
     edges = _fewer(edges, most)
     density = Density(edges, np.ones(len(edges) - 1))
-    return Learnt(density, first.missing, first.stddev, *first.present, first.stands_out, first.stddev)
+    uncertainty = 0.0 if axis.has_bounds else float(density.widths[[0, -1]].max()) / 2
+    return Learnt(
+        density,
+        first.missing,
+        first.stddev,
+        *first.present,
+        first.stands_out,
+        first.stddev,
+        uncertainty=uncertainty,
+    )
 
 
 def _fewer(edges: Ints, most: int) -> Ints:

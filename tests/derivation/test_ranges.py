@@ -166,7 +166,7 @@ def test_decimals_are_those_that_one_in_twenty_has(values, decimals):
 def test_no_number_of_decimals_is_taken_from_noise():
     """Nothing stands out of 40 records: the grid then has room for small and large numbers."""
     found = {learn_decimals(Noisy(random().random(40), seed), "x", rho=Fraction(1, 5000)) for seed in range(20)}
-    assert found == {(8, None)}
+    assert found == {(8, None, False)}
 
 
 def test_what_is_spent_is_never_more_than_was_given():

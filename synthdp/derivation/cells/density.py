@@ -47,6 +47,13 @@ class Density:
         first = np.flatnonzero(np.append(True, ~same))
         return Density(np.append(self.starts[first], self.starts[-1]), np.add.reduceat(self.mass, first))
 
+    def on_coarser_grid(self, factor: int) -> "Density":
+        """The same where so many grid points are one."""
+        starts = self.starts // factor
+        starts[-1] = -(-self.starts[-1] // factor)
+        kept = np.flatnonzero(np.diff(starts, prepend=starts[0] - 1) > 0)  # each piece has a point of its own
+        return Density(starts[kept], np.add.reduceat(self.mass, kept[:-1]))
+
     def between(self, first: int, stop: int) -> "Density":
         """The same cut to ``first .. stop - 1``, which must lie in it."""
         starts = np.unique(np.concatenate([[first, stop], self.starts[(self.starts > first) & (self.starts < stop)]]))

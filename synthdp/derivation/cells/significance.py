@@ -73,6 +73,7 @@ def occupied_cells(
     most_tails: int = 64,
     likely: int | None = None,
     false_alarm: float = FALSE_ALARM,
+    probable: float = PROBABLE,
 ) -> tuple[int, int]:
     """First and last cell of the stretch that holds records.
 
@@ -93,6 +94,8 @@ def occupied_cells(
         A cell that often holds records.
     false_alarm
         Probability, in an empty histogram, of taking noise for records.
+    probable
+        Standard deviations by which a tail must stand out.
 
     >>> occupied_cells(np.array([0.0, 1.0, 60.0, 2.0, 90.0, -3.0]), 5.0)
     (2, 4)
@@ -104,20 +107,21 @@ def occupied_cells(
         return best, best
     first, last = int(held[0]), int(held[-1])
     for _ in range(most_tails):
-        below, above = _tail(counts[:first][::-1][:reach], stddev), _tail(counts[last + 1 :][:reach], stddev)
+        below = _tail(counts[:first][::-1][:reach], stddev, probable)
+        above = _tail(counts[last + 1 :][:reach], stddev, probable)
         first, last = first - below, last + above
         if not below and not above:
             break
     return first, last
 
 
-def _tail(counts: Floats, stddev: float) -> int:
+def _tail(counts: Floats, stddev: float, probable: float) -> int:
     """How many of the cells next to a held stretch belong to it: those that together speak most clearly for it."""
     if not counts.size:
         return 0
     evidence = np.cumsum(counts) / (stddev * np.sqrt(np.arange(1, len(counts) + 1)))
     best = int(np.argmax(evidence))
-    return best + 1 if evidence[best] > PROBABLE else 0
+    return best + 1 if evidence[best] > probable else 0
 
 
 def tails_of(before: Floats, after: Floats, total: float) -> tuple[int, int]:
