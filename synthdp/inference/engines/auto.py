@@ -9,7 +9,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, checked_problem
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 from synthdp.measurement import LinearMeasurement
@@ -70,7 +70,7 @@ class AutoEstimator(Estimator):
         progress: Progress | None = None,
     ) -> Model:
         """Fit with the engine of choice; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints, takes_merged=True)
+        measurements, constraints = checked_problem(domain, measurements, constraints, takes_merged=True)
         engine, reason = self.choose(domain, measurements, constraints)
         engine = engine.rough() if self.is_rough else engine
         model = engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)

@@ -20,7 +20,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
@@ -71,7 +71,7 @@ class LocalConsistencyEstimator(Estimator):
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         possible = possible_cells(domain, constraints)
         cliques = [measurement.clique for measurement in measurements]
         # Within a measured clique a region of its own would only draw that one to a prior.

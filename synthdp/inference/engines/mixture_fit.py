@@ -14,7 +14,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
@@ -95,7 +95,7 @@ class ComponentEstimator(Estimator):
         progress: Progress | None = None,
     ) -> MixtureModel:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(allowed)

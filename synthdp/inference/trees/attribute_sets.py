@@ -35,6 +35,8 @@ class AttributeSets:
         self._sizes = {1 << i: size for i, size in enumerate(domain.shape)}
         # Whole numbers, so that no sum depends on its order; 0 would make an edge free to add.
         self._weights = {bit: max(1, round(1000 * log(size))) for bit, size in self._sizes.items()}
+        self.varying = sum(bit for bit, size in self._sizes.items() if size > 1)
+        """The attributes of two levels or more: one of a single level depends on no other."""
         self._remember_nothing()
 
     def _remember_nothing(self) -> None:
@@ -55,11 +57,12 @@ class AttributeSets:
         return tuple(self.domain.attributes[position] for position in self.positions[members])
 
     def graph(self, cliques: Iterable[AttributeSet]) -> Graph:
-        """Which attributes share a clique; every attribute of the domain is in it."""
+        """Which attributes of two levels or more share a clique; every attribute of the domain is in it."""
         graph = {bit: bit for bit in self._sizes}
         for clique in cliques:
-            for bit in self.bits[clique]:
-                graph[bit] |= clique
+            tied = clique & self.varying
+            for bit in self.bits[tied]:
+                graph[bit] |= tied
         return graph
 
     def forget(self, *, above: int) -> None:

@@ -71,7 +71,7 @@ class TreeGrowth:
 
     def with_clique(self, clique: Clique) -> "TreeGrowth":
         """What is there when one more clique is covered; the same object if it adds no pair of attributes."""
-        members = self._sets.of(clique)
+        members = self._sets.of(clique) & self._sets.varying
         added = self._missing(members)
         if not added:
             return self
@@ -102,7 +102,7 @@ class TreeGrowth:
         answers: dict[_Edges, float] = {(): _as_float(self.n_cells())}
         sizes: list[float] = []
         for candidate in candidates:
-            added = self._missing(self._sets.of(candidate))
+            added = self._missing(self._sets.of(candidate) & self._sets.varying)
             if added not in answers:
                 self._sets.forget(above=_MAX_REMEMBERED_SETS)
                 answers[added] = self._size_with(added, max_cells)
