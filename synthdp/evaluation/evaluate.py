@@ -19,7 +19,7 @@ from synthdp.evaluation.observed_schema import evaluation_schema
 from synthdp.evaluation.releases import Certificates, measured_in, stated_by, stated_epsilons
 from synthdp.evaluation.sections import Comparison, Wanted
 from synthdp.inference.requests import check_seed
-from synthdp.reporting import Report, in_notebook, silent
+from synthdp.reporting import Report, finishing, in_notebook, silent
 from synthdp.table.headers import listed
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
@@ -103,12 +103,13 @@ def evaluate(
     chosen, target_notes = chosen_targets(truth, targets)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
     read = {"": truth}
-    for place, (name, data) in enumerate(tables.items()):
-        report("reading tables", 1 + place, 1 + len(tables))
-        read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
-        comparison = Comparison(truth, read[name], wanted, measured[name], report)
-        with one_thread() if wanted.predicts else nullcontext():
-            sections.append((name, comparison.sections(chosen)))
+    with finishing(report) as told:
+        for place, (name, data) in enumerate(tables.items()):
+            told("reading tables", 1 + place, 1 + len(tables))
+            read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
+            comparison = Comparison(truth, read[name], wanted, measured[name], told)
+            with one_thread() if wanted.predicts else nullcontext():
+                sections.append((name, comparison.sections(chosen)))
     said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
     said += [("prediction", note) for note in target_notes]
     frames = _stacked(sections, said)

@@ -45,7 +45,7 @@ class AutoEstimator(Estimator):
         if any(measurement.groups for measurement in measurements):
             return approximate, f"{approximate.name}: levels are merged in some of the measurements"
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
-        n_cells = JunctionTree.covering(domain, cliques).n_cells()
+        n_cells = JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells()
         size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
         if n_cells <= self.max_cells:
             exact = GraphicalModelEstimator(max_cells=self.max_cells)

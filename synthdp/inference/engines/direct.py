@@ -62,7 +62,7 @@ class DirectEstimator(Estimator):
         """Fit the model; see `Estimator.estimate`."""
         measurements, constraints = checked_problem(domain, measurements, constraints)
         self.check_domain(domain)
-        tree = JunctionTree.covering(domain, [domain.attributes])
+        tree = JunctionTree.covering(domain, [domain.varying(domain.attributes)])
         return fit_potentials(
             tree,
             measurements,

@@ -178,7 +178,7 @@ class GraphicalModelEstimator(Estimator):
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether the junction tree of these cliques is that small."""
-        return JunctionTree.covering(domain, cliques).n_cells() <= max_cells
+        return JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells() <= max_cells
 
     def rough(self) -> "GraphicalModelEstimator":
         """The same engine with a looser stopping rule."""

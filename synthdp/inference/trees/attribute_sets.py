@@ -57,12 +57,11 @@ class AttributeSets:
         return tuple(self.domain.attributes[position] for position in self.positions[members])
 
     def graph(self, cliques: Iterable[AttributeSet]) -> Graph:
-        """Which attributes of two levels or more share a clique; every attribute of the domain is in it."""
+        """Which attributes share a clique; every attribute of the domain is in it."""
         graph = {bit: bit for bit in self._sizes}
         for clique in cliques:
-            tied = clique & self.varying
-            for bit in self.bits[tied]:
-                graph[bit] |= tied
+            for bit in self.bits[clique]:
+                graph[bit] |= clique
         return graph
 
     def forget(self, *, above: int) -> None:

@@ -41,8 +41,6 @@ class JunctionTree:
     def covering(cls, domain: Domain, cliques: Iterable[Clique]) -> Self:
         """A tree in which each of the given cliques is contained in some clique of the tree.
 
-        Attributes of one level stand alone, whatever cliques they are in: they depend on no other.
-
         >>> domain = Domain(("a", "b", "c", "d"), (2, 2, 2, 2))
         >>> JunctionTree.covering(domain, [("a", "b"), ("b", "c"), ("c", "a")]).cliques
         (('a', 'b', 'c'), ('d',))

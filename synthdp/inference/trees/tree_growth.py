@@ -25,7 +25,8 @@ _MAX_REMEMBERED_SETS = 1 << 18
 class TreeGrowth:
     """The junction tree of some cliques, ready to say what one more clique would make of it.
 
-    The tree is the one that `JunctionTree.covering` builds of the same cliques, however it was grown.
+    The tree is the one that `JunctionTree.covering` builds of the same cliques, however it was grown, without
+    attributes of one level: they depend on no other and stand alone, as in what engines fit.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class TreeGrowth:
 
     def __init__(self, domain: Domain, cliques: Iterable[Clique] = ()) -> None:
         sets = AttributeSets(domain)
-        self._start(sets, sets.graph(map(sets.of, cliques)), None)
+        self._start(sets, sets.graph(sets.of(clique) & sets.varying for clique in cliques), None)
 
     def _start(self, sets: AttributeSets, graph: Graph, known: Triangulation | None) -> None:
         self._sets, self._graph = sets, graph

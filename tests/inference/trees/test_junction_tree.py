@@ -19,11 +19,10 @@ from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 
 def graph_of(domain, cliques):
-    """Which attributes share a clique; those of one level depend on no other."""
     graph = nx.Graph()
     graph.add_nodes_from(domain.attributes)
     for clique in cliques:
-        graph.add_edges_from(combinations(domain.varying(clique), 2))
+        graph.add_edges_from(combinations(clique, 2))
     return graph
 
 
@@ -95,7 +94,7 @@ def test_junction_trees_have_the_maximal_cliques_and_running_intersection(proble
     filled = graph_of(domain, tree.cliques)
     assert nx.is_chordal(filled)
     assert sorted(map(sorted, tree.cliques)) == sorted(map(sorted, nx.chordal_graph_cliques(filled)))
-    assert all(tree.position_of(domain.varying(clique)) is not None for clique in cliques)
+    assert all(tree.position_of(clique) is not None for clique in cliques)
     assert tree.parents[0] == -1
     assert all(0 <= parent < child for child, parent in enumerate(tree.parents) if child)
     joined = nx.Graph()
