@@ -231,8 +231,8 @@ def _with_forbidden(engine: str, status: FitStatus, share: float) -> FitStatus:
     if share <= _CAUTIONED:
         return status
     caution = (
-        f"the fit ({engine}) left {min(share, 1.0):.0%} of its table in combinations that constraints rule out: rows are "
-        "drawn without them, but marginals of the model hold them; use another engine or fewer constraints"
+        f"the fit ({engine}) left {min(share, 1.0):.0%} of its table in combinations that constraints rule out: rows "
+        "are drawn without them, but marginals of the model hold them; use another engine or fewer constraints"
     )
     warnings.warn(caution, FitWarning, stacklevel=3)
     return replace(status, ended="stopped", caution=". ".join(filter(None, (status.caution, caution))))
