@@ -16,7 +16,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares, predicted_error
 from synthdp.selection.looks import independent_counts, look_at
 from synthdp.selection.mechanism import Mechanism, check_parts
@@ -88,8 +88,7 @@ class CliqueTree(Mechanism):
         pairs = [pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells]
         columns = measurement_shares(domain, dict.fromkeys([(name,) for name in domain.attributes], 1.0))
         share = Fraction(self.one_way_share) if pairs else Fraction(1)
-        for done, (clique, part) in enumerate(columns.items()):
-            report("measuring columns", done, len(columns))
+        for clique, part in steps(report, "measuring columns", columns.items()):
             table.measure(clique, rho=budget * share * part)
         if pairs:
             report("selecting cliques", 0, 1)
@@ -102,6 +101,7 @@ class CliqueTree(Mechanism):
             for percent, (clique, rho) in zip(np.linspace(0, 99, len(plan)), plan.items(), strict=True):
                 report("measuring cliques", int(percent), 100)
                 table.measure(clique, rho=left * Fraction(rho) / total)
+            report("measuring cliques", 100, 100)
         return rough_fit(engine, domain, constraints, report)(table.released)
 
     def _demands(

@@ -10,7 +10,7 @@ from synthdp.domain import Domain
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.measurement_plan import planned_shares
 from synthdp.selection.mechanism import Mechanism
 from synthdp.selection.residuals import best_linear_estimates
@@ -59,8 +59,7 @@ class Gaussian(Mechanism):
         little = MIN_USE * max(weights.values())
         weights |= {(name,): little for name in domain.attributes if name not in workload.importance}
         shares = planned_shares(domain, weights)
-        for done, (clique, share) in enumerate(shares.items()):
-            report("measuring the workload", done, len(shares))
+        for clique, share in steps(report, "measuring the workload", shares.items()):
             table.measure(clique, rho=budget * share)
         fitting = partial(report, "fitting")
         model = engine.estimate(domain, table.released, constraints=constraints, progress=fitting)

@@ -10,7 +10,7 @@ from synthdp.constraint import Constraint
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
 from synthdp.selection.rough_fit import rough_fit
 from synthdp.selection.worst_marginal import measure_worst
@@ -80,8 +80,7 @@ class GEM(Mechanism):
         fit = rough_fit(engine, domain, constraints)
         model: Model | None = None
         candidates = [c for c in workload.downward_closure() if len(c) == 1 or domain.size(c) <= self.max_cells]
-        for done in range(rounds):
-            report("selecting and measuring", done, rounds)
+        for done in steps(report, "selecting and measuring", range(rounds)):
             model = fit(table.released, warm_start=model)
             measure_worst(
                 table,

@@ -9,7 +9,7 @@ from synthdp.constraint import Constraint
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.allocation import measurement_shares
 from synthdp.selection.mechanism import Mechanism
 from synthdp.workload import Workload
@@ -42,8 +42,7 @@ class Independent(Mechanism):
         budget = table.ledger.remaining
         weights = workload.relative_weights([(name,) for name in attributes])
         shares = measurement_shares(table.domain, weights)
-        for done, (clique, share) in enumerate(shares.items()):
-            report("measuring columns", done, len(attributes))
+        for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * share)
         fitting = partial(report, "fitting")
         return engine.estimate(table.domain, table.released, constraints=constraints, progress=fitting)

@@ -18,7 +18,7 @@ from synthdp.inference.model import Model
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.privacy.private_table import MAX_CELLS, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.mechanism import Mechanism, check_parts
 from synthdp.selection.rare_levels import merged_rare_levels
 from synthdp.workload import Workload
@@ -75,16 +75,14 @@ class MST(Mechanism):
         attributes, budget = table.domain.attributes, table.ledger.remaining
         candidates = [pair for pair in all_k_way(attributes, 2) if table.domain.size(pair) <= MAX_CELLS]
         rho = budget * Fraction(self.one_way_share) if candidates else budget
-        for done, name in enumerate(attributes):
-            report("measuring columns", done, len(attributes))
+        for name in steps(report, "measuring columns", attributes):
             table.measure((name,), rho=rho / len(attributes))
         coarsening = merged_rare_levels(table.released, self.rare_threshold, constraints)
         if candidates:
             rho = budget * Fraction(self.selection_share)
             pairs = self._select(table, candidates, rho, coarsening, workload, report)
             rho = table.ledger.remaining / len(pairs)
-            for done, pair in enumerate(pairs):
-                report("measuring pairs", done, len(pairs))
+            for pair in steps(report, "measuring pairs", pairs):
                 table.measure(pair, rho=rho, coarsening=coarsening)
         fitting = partial(report, "fitting")
         return estimate_refined(engine, table.domain, table.released, constraints=constraints, progress=fitting)

@@ -11,7 +11,7 @@ from synthdp.domain import Domain
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
 from synthdp.selection.rough_fit import rough_fit
 from synthdp.selection.worst_marginal import measure_worst
@@ -78,8 +78,7 @@ class MWEM(Mechanism):
         fit = rough_fit(engine, table.domain, constraints)
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
-        for done in range(rounds):
-            report("selecting and measuring", done, rounds)
+        for done in steps(report, "selecting and measuring", range(rounds)):
             measure_worst(
                 table,
                 model,

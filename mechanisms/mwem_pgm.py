@@ -12,7 +12,7 @@ from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.mechanism import Mechanism, check_shares
 from synthdp.selection.rough_fit import rough_fit
 from synthdp.selection.worst_marginal import measure_worst
@@ -76,8 +76,7 @@ class MWEMPGM(Mechanism):
         fit = rough_fit(engine, domain, constraints)
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
-        for done in range(rounds):
-            report("selecting and measuring", done, rounds)
+        for done in steps(report, "selecting and measuring", range(rounds)):
             clique = measure_worst(
                 table,
                 model,

@@ -15,7 +15,7 @@ from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.measurement import estimate_total
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
 from synthdp.selection.attribute_graph import grown_attribute_graph, noisy_dependences
 from synthdp.selection.inner_networks import first_marginals
@@ -128,8 +128,7 @@ class PrivMRF(Mechanism):
         """Measure the columns, look at pairs; the cliques of the graph, and how strongly pairs depend."""
         domain, budget = table.domain, table.ledger.remaining
         shares = measurement_shares(domain, {(name,): 1.0 for name in domain.attributes})
-        for done, (clique, share) in enumerate(shares.items()):
-            report("measuring columns", done, len(shares))
+        for clique, share in steps(report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
         start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
         varying = [name for name in domain.attributes if domain[name] > 1]

@@ -71,6 +71,13 @@ class Constraint:
         clique = domain.canonical(self.clique)
         return Constraint(clique, np.transpose(self.allowed, [self.clique.index(name) for name in clique]))
 
+    def squeezed(self) -> "Constraint | None":
+        """The same constraint without attributes of one level; None if it has no others, and so rules out nothing."""
+        kept = tuple(name for name, size in zip(self.clique, self.allowed.shape, strict=True) if size > 1)
+        if len(kept) == len(self.clique):
+            return self
+        return Constraint(kept, np.squeeze(self.allowed)) if kept else None
+
     def holds(self, domain: Domain, columns: Sequence[NDArray[np.unsignedinteger]]) -> NDArray[np.bool_]:
         """For each row of a coded table whether it is possible, shape ``(n_rows,)``."""
         possible: NDArray[np.bool_] = self.allowed[tuple(columns[domain.index(name)] for name in self.clique)]

@@ -88,6 +88,14 @@ class Domain:
         """Number of cells of the marginal of ``attributes`` (default: of the whole domain)."""
         return prod(self.shape if attributes is None else (self[name] for name in attributes))
 
+    def varying(self, attributes: Iterable[str]) -> Clique:
+        """Those of some attributes that have two levels or more, in the order given; of the others all is known.
+
+        >>> Domain(("sex", "planet", "region"), (2, 1, 5)).varying(("region", "planet"))
+        ('region',)
+        """
+        return tuple(name for name in attributes if self[name] > 1)
+
     def canonical(self, attributes: Iterable[str]) -> Clique:
         """The attributes, each once, in the order of this domain."""
         return tuple(sorted(set(attributes), key=self.index))

@@ -179,12 +179,16 @@ class LinearMeasurement:
             )
 
     def squeezed(self) -> "LinearMeasurement":
-        """The same information without attributes of one level (of a measurement that is not merged)."""
-        kept = tuple(name for name, size in zip(self.clique, self.values.shape, strict=True) if size > 1)
-        if len(kept) == len(self.clique):
+        """The same information without attributes of one level; those whose levels are merged into one stay."""
+        merged = self.groups
+        axes = [axis for axis, name in enumerate(self.clique) if self.values.shape[axis] > 1 or name in merged]
+        if len(axes) == len(self.clique):
             return self
-        stddev = np.squeeze(self.stddev) if np.ndim(self.stddev) else self.stddev
-        return LinearMeasurement(kept, np.squeeze(self.values), stddev)
+        kept = tuple(self.clique[axis] for axis in axes)
+        shape = [self.values.shape[axis] for axis in axes]
+        stddev = np.reshape(self.stddev, shape) if np.ndim(self.stddev) else self.stddev
+        coarsening = self.coarsening.restricted(kept) if self.coarsening else None
+        return LinearMeasurement(kept, self.values.reshape(shape), stddev, coarsening)
 
     def coarsened(self, coarsening: Coarsening) -> "LinearMeasurement":
         """The same information about merged levels (of a measurement that is not merged yet)."""

@@ -1,14 +1,19 @@
 """Telling somebody how far a long run is: the one callback that all floors take, and the log, which hears it too."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from logging import DEBUG, INFO, NullHandler, getLogger
 from time import monotonic
-from typing import Any, TextIO, TypeAlias, final
+from typing import Any, TextIO, TypeAlias, TypeVar, final
 
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with (what is going on, steps done, steps at most); never depends on records."""
+
+FITTING = "fitting"
+"""The stage that comes within others, for adaptive recipes fit between their measurements."""
+
+Item = TypeVar("Item")
 
 LOGGER = getLogger("synthdp")
 """Hears public facts only: stages and charges at INFO, steps at DEBUG. Whoever wants to read them adds a handler."""
@@ -66,6 +71,50 @@ class NotebookLine:
 def in_notebook(report: Report) -> Report:
     """The same report; in a notebook a `NotebookLine` instead of one that nobody hears."""
     return NotebookLine(sys.stdout) if report is silent and "ipykernel" in sys.modules else report
+
+
+def steps(report: Report, stage: str, items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a stage one by one, each reported before it is worked on, and the end after the last one.
+
+    >>> list(steps(lambda *told: print(*told), "counting", "ab"))
+    counting 0 2
+    counting 1 2
+    counting 2 2
+    ['a', 'b']
+    """
+    found: Sequence[Item] = list(items)
+    for done, item in enumerate(found):
+        report(stage, done, len(found))
+        yield item
+    if found:
+        report(stage, len(found), len(found))
+
+
+@contextmanager
+def finishing(report: Report) -> Iterator[Report]:
+    """The same report, of which every stage ends at all of its steps, also one that stops early.
+
+    A stage ends when another begins, but for a fit, which comes within others, and at the end of what is done; one
+    that fails does not end.
+    """
+    open_stages: dict[str, tuple[int, int]] = {}
+
+    def end(stages: Iterable[str]) -> None:
+        for stage in list(stages):
+            done, most = open_stages.pop(stage)
+            if done < most:
+                report(stage, most, most)
+
+    def told(stage: str, done: int, most: int) -> None:
+        if stage != FITTING:
+            end(other for other in open_stages if other != stage)
+        elif stage in open_stages and done < open_stages[stage][0]:  # another fit
+            end([stage])
+        open_stages[stage] = (done, most)
+        report(stage, done, most)
+
+    yield told
+    end(reversed(open_stages))
 
 
 def logged(report: Report) -> Report:

@@ -33,6 +33,9 @@ MAX_MEASURED_CELLS = 1 << 24
 MAX_MARGINALS = 500_000
 """Most marginals of a workload: recipes score each of them, for hours where there are more."""
 
+MAX_WIDTH = 31
+"""Most columns of a marginal: arrays of numpy before version 2 have 32 axes, and linked tables need one of them."""
+
 _KEYS = {"k", "target", "max_cells", "marginals"}
 
 
@@ -49,7 +52,7 @@ class Workload:
     Raises
     ------
     ParameterError
-        If there is no clique, a clique repeats an attribute, or a weight is out of range.
+        If there is no clique, a clique repeats an attribute or has more than 31, or a weight is out of range.
 
     >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
     >>> Workload.all_k_way(domain, 2, max_cells=8).weights
@@ -69,6 +72,8 @@ class Workload:
                 raise ParameterError(f"workload: the weight of {clique} is {weight}; give a number above 0, up to 1e9")
             if not clique or len(set(clique)) < len(clique):
                 raise ParameterError(f"workload: {clique} is no set of columns; name at least one, each once")
+            if len(clique) > MAX_WIDTH:
+                raise ParameterError(f"workload: a marginal has {len(clique)} columns; name at most {MAX_WIDTH}")
 
     @classmethod
     def all_k_way(cls, domain: Domain, k: int, *, target: str | None = None, max_cells: int | None = None) -> Self:

@@ -10,7 +10,7 @@ from helpers.tables import ledger, private
 from synthdp.errors import BudgetExceededError
 from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import LOGGER, NotebookLine, in_notebook, log, logged, silent
+from synthdp.reporting import FITTING, LOGGER, NotebookLine, finishing, in_notebook, log, logged, silent, steps
 
 
 class Broken(logging.Handler):
@@ -105,3 +105,37 @@ def test_a_closed_notebook_ends_no_run():
     stream = io.StringIO()
     stream.close()
     NotebookLine(stream)("fitting", 0, 1)
+
+
+def test_every_stage_ends_at_all_of_its_steps_when_another_begins_or_all_is_done():
+    told = []
+    with finishing(lambda *each: told.append(each)) as report:
+        for each in [("measuring", 0, 3), ("measuring", 1, 3), ("selecting", 0, 100), (FITTING, 4, 9), (FITTING, 2, 9)]:
+            report(*each)
+        report("selecting", 40, 100)
+    assert told == [
+        ("measuring", 0, 3),
+        ("measuring", 1, 3),
+        ("measuring", 3, 3),
+        ("selecting", 0, 100),
+        (FITTING, 4, 9),
+        (FITTING, 9, 9),
+        (FITTING, 2, 9),
+        (FITTING, 9, 9),
+        ("selecting", 40, 100),
+        ("selecting", 100, 100),
+    ]
+
+
+def test_a_stage_that_fails_does_not_end():
+    told = []
+
+    def fail():
+        with finishing(lambda *each: told.append(each)) as report:
+            for number in steps(report, "counting", [1, 0]):
+                1 / number
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert told == [("counting", 0, 2), ("counting", 1, 2)]
+    assert list(steps(lambda *_: pytest.fail("there is no step"), "counting", [])) == []

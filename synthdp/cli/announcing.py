@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from synthdp.cautions import grouped
 from synthdp.cli.outputs import with_certificate
 from synthdp.errors import DataFileError
 from synthdp.table.files.formats import STANDARD_STREAM
@@ -50,9 +51,9 @@ def announce_journal(journal: str, *, is_repeated: bool) -> None:
 
 
 def caution(found: Iterable[str], options: argparse.Namespace) -> None:
-    """Say what was found out that the user should know, a line each, on a terminal or not.
+    """Say what was found out that the user should know, a line each, of many columns in one; on a terminal or not.
 
     Where JSON is printed, or the certificate itself, the cautions are in it.
     """
-    for caution in () if options.json or options.output == STANDARD_STREAM else found:
+    for caution in () if options.json or options.output == STANDARD_STREAM else grouped(found):
         sys.stderr.write(f"synthdp: caution: {' '.join(caution.splitlines())}\n")

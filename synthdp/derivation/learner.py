@@ -17,7 +17,7 @@ from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
 from synthdp.derivation.unread import missing_caution
 from synthdp.grid import Grid
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.reporting import Report
+from synthdp.reporting import Report, steps
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
@@ -66,8 +66,7 @@ def learn_columns(
         Told about progress.
     """
     budgets = column_budgets(schema, rho=rho, delta=delta)
-    for number, budget in enumerate(budgets):
-        report("learning the domain", number, len(budgets))
+    for budget in steps(report, "learning the domain", budgets):
         yield _learn(values, budget, min_mass=min_mass)
 
 

@@ -19,7 +19,7 @@ from synthdp.evaluation.observed_schema import evaluation_schema
 from synthdp.evaluation.releases import Certificates, measured_in, stated_by, stated_epsilons
 from synthdp.evaluation.sections import Comparison, Wanted
 from synthdp.inference.requests import check_seed
-from synthdp.reporting import Report, in_notebook, silent
+from synthdp.reporting import Report, finishing, in_notebook, silent
 from synthdp.table.headers import listed
 from synthdp.table.schema.schema import Schema
 from synthdp.version import __version__
@@ -99,20 +99,21 @@ def evaluate(
     )
     stated = stated_by(certificate, tuple(tables))
     measured, noise_notes = measured_in(stated, known, is_observed=schema is None)
-    read = {"": read_table(real, known, "real")}
-    for place, (name, data) in enumerate(tables.items()):
-        report("reading tables", 1 + place, 1 + len(tables))
-        read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
-    unread = {name: table.unread_shares() for name, table in read.items()}
-    with_places = {column for shares in unread.values() for column in shares}
-    read = {name: table.with_places(with_places) for name, table in read.items()}
-    truth = read[""]
-    chosen, target_notes = chosen_targets(truth, targets)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
-    for name in tables:
-        comparison = Comparison(truth, read[name], wanted, measured[name], report)
-        with one_thread() if wanted.predicts else nullcontext():
-            sections.append((name, comparison.sections(chosen)))
+    with finishing(report) as told:
+        read = {"": read_table(real, known, "real")}
+        for place, (name, data) in enumerate(tables.items()):
+            told("reading tables", 1 + place, 1 + len(tables))
+            read[name] = read_table(data, known, f"synthetic table {name!r}" if len(tables) > 1 else "synthetic")
+        unread = {name: table.unread_shares() for name, table in read.items()}
+        with_places = {column for shares in unread.values() for column in shares}
+        read = {name: table.with_places(with_places) for name, table in read.items()}
+        truth = read[""]
+        chosen, target_notes = chosen_targets(truth, targets)
+        for name in tables:
+            comparison = Comparison(truth, read[name], wanted, measured[name], told)
+            with one_thread() if wanted.predicts else nullcontext():
+                sections.append((name, comparison.sections(chosen)))
     said = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
     said += [("prediction", note) for note in target_notes]
     frames = _stacked(sections, said)

@@ -17,7 +17,7 @@ from synthdp.evaluation.metrics.linked_marginals import SIBLINGS, LinkedMarginal
 from synthdp.inference.requests import check_seed
 from synthdp.release.drawing.given_tables import referred_rows
 from synthdp.release.linked.synthesize_tables import Opened, opened_tables, package_of
-from synthdp.reporting import Report, in_notebook, silent
+from synthdp.reporting import Report, finishing, in_notebook, silent, steps
 from synthdp.table.files.json_files import load_json
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import FamilyRows, LinkedTableReader, joined_keys, linked_rows
@@ -82,7 +82,8 @@ def evaluate_tables(
         opened = [
             _opened(described, tables, what, stack) for tables, what in ((truth, "true"), (synthetic, "synthetic"))
         ]
-        true, made = (_Read.of(described, tables, report) for tables in opened)
+        with finishing(report) as told:
+            true, made = (_Read.of(described, tables, told) for tables in opened)
     n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
     times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
     unread = [_unread(described, each) for each in (true, made)]
@@ -114,8 +115,7 @@ def evaluate_tables(
 def _distances(marginals: Marginals, report: Report) -> pd.DataFrame:
     """Of all marginals how far the synthetic tables are, and how far families drawn at random would be."""
     rows = []
-    for done, (name, (real, other)) in enumerate(marginals.items()):
-        report("comparing", done, len(marginals))
+    for name, (real, other) in steps(report, "comparing", marginals.items()):
         found: dict[tuple[str, Names], tuple[float, float]] = {}
         for kind, columns in real.names():
             if kind == SIBLINGS and (same := found.get((kind, columns[::-1]))) is not None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
 
+from synthdp.cautions import grouped
 from synthdp.explain.listing import table, wrapped
 from synthdp.explain.numbers import at_most
 from synthdp.privacy.unit import Adjacency
@@ -57,7 +58,8 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         facts += drawn_facts(content.get("domain", {}))
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
     facts += _generated_facts(content)
-    cautions = content.get("cautions", ())
+    cautions = list(content.get("cautions", ()))
+    cautions = cautions if is_whole else grouped(cautions)
     facts += [("caution", text) for text in (cautions if is_whole else cautions[:_CAUTIONS])]
     facts += [] if is_whole or len(cautions) <= _CAUTIONS else [("", f"... and {len(cautions) - _CAUTIONS} more")]
     if not content.get("complete", False):

@@ -126,16 +126,23 @@ def check_warm_start(warm_start: Model | None, kind: type[_Kind], domain: Domain
     return warm_start
 
 
-def check_problem(
+def checked_problem(
     domain: Domain,
     measurements: Sequence[LinearMeasurement],
     constraints: Sequence[Constraint] = (),
     *,
     takes_merged: bool = False,
-) -> None:
-    """Raise `ParameterError` unless there are measurements, all fit, and no levels are merged if the engine minds.
+) -> tuple[list[LinearMeasurement], list[Constraint]]:
+    """Measurements and constraints as engines fit them: checked, and without attributes of one level.
 
-    Scales of noise may be up to `MAX_RATIO` apart, those of totals further.
+    Such an attribute tells nothing, but takes an axis of every array, of which numpy has 64, and ties cliques into
+    circles.
+
+    Raises
+    ------
+    ParameterError
+        Unless there are measurements, all fit, and no levels are merged if the engine minds. Scales of noise may be
+        up to `MAX_RATIO` apart, those of totals further.
     """
     if len(domain) == 0:
         raise ParameterError("domain: it has no attributes; give at least one")
@@ -156,3 +163,5 @@ def check_problem(
             f"measurements: scales of noise from {least:.3g} to {largest:.3g} records are more than "
             f"{MAX_RATIO:g}-fold apart; give the most exact ones a larger stddev, or leave out the noisiest"
         )
+    told = [measurement.squeezed() for measurement in measurements]
+    return told, [squeezed for constraint in constraints if (squeezed := constraint.squeezed()) is not None]

@@ -127,8 +127,12 @@ class Model(ABC):
         return [self.marginal(clique) for clique in check_cliques(self._domain, cliques)]
 
     def _in_counts(self, clique: Clique, shares: Array) -> Factor:
-        """A marginal in shares as one in counts, which are numbers of its own."""
-        counts = np.asarray(shares * self._total)
+        """A marginal in shares as one in counts, which are numbers of its own and sum to the total.
+
+        Shares sum to 1 but for what sums and products of many cells lose; scales of noise that are far apart make
+        that show.
+        """
+        counts = np.asarray(shares * (self._total / shares.sum()))
         counts.setflags(write=False)  # so that the factor need not copy them
         return Factor(self._domain.project(clique), counts)
 

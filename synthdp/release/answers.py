@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import pandas as pd
 
+from synthdp.cautions import grouped
 from synthdp.errors import ParameterError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
@@ -226,6 +227,6 @@ class Answers(ABC):
         rows = "".join(
             f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items() if value
         )
-        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in stated.get("cautions", []))
+        cautions = "".join(f"<li>{escape(caution)}</li>" for caution in grouped(stated.get("cautions", [])))
         said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
         return f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>\n<table>{rows}</table>{said}"

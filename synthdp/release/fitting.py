@@ -7,7 +7,7 @@ from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.measurement import LinearMeasurement
-from synthdp.reporting import Report, silent
+from synthdp.reporting import FITTING, Report, finishing, silent
 from synthdp.table.schema.schema import Schema
 
 
@@ -16,6 +16,7 @@ def fitted_model(
 ) -> Model:
     """The model of an engine for measurements of a schema's columns, under its rules; raises as engines do."""
     engine.check_domain(schema.domain)
-    progress = partial(report, "fitting")
-    progress(0, 1)  # a fit that is right from its start takes no step that tells
-    return estimate_refined(engine, schema.domain, measurements, constraints=schema.constraints, progress=progress)
+    with finishing(report) as told:
+        progress = partial(told, FITTING)
+        progress(0, 1)  # a fit that is right from its start takes no step that tells
+        return estimate_refined(engine, schema.domain, measurements, constraints=schema.constraints, progress=progress)

@@ -43,7 +43,7 @@ from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
-from synthdp.reporting import Report, in_notebook, log, logged, silent
+from synthdp.reporting import Report, finishing, in_notebook, log, logged, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.sources.tables.rows import Rows
 from synthdp.table.columns.column import Column
@@ -199,13 +199,14 @@ class Release:
             asked = asked if witness is None else witness.table(asked, placed)
             table = FilledTable(asked, Filling(schema, placed.domain))
             self._settle_workload(schema)
-            model = self._mechanism.release(
-                cast(PrivateTable, table),
-                workload=self._workload,
-                engine=self._engine,
-                constraints=schema.constraints,
-                report=report,
-            )
+            with finishing(report) as told:
+                model = self._mechanism.release(
+                    cast(PrivateTable, table),
+                    workload=self._workload,
+                    engine=self._engine,
+                    constraints=schema.constraints,
+                    report=told,
+                )
             self._kept.end()
             return self._synthesis(schema, table, model)
         except BaseException:

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from os import PathLike
 from typing import Any, TypeVar
 
+from synthdp.cautions import grouped
 from synthdp.errors import CautionWarning
 from synthdp.inference.estimator import Estimator
 from synthdp.privacy.accounting import Accounting
@@ -205,7 +206,7 @@ def warn_of(
     repeated: object = None,
     but: str = "",
 ) -> None:
-    """Warn whoever called a door of each caution once; ``but`` was said before.
+    """Warn whoever called a door of each caution once, those of many columns in one; ``but`` was said before.
 
     ``repeated`` is the journal, if all answers came from it.
     """
@@ -214,9 +215,9 @@ def warn_of(
         "of that run again; remove it, or name another, for a new one"
     )
     try:
-        for caution in (*([] if repeated is None else [again]), *cautions):
-            if caution != but:
-                warnings.warn(caution, CautionWarning, stacklevel=4)
+        new = [caution for caution in cautions if caution != but]
+        for caution in (*([] if repeated is None else [again]), *grouped(new)):
+            warnings.warn(caution, CautionWarning, stacklevel=4)
     except CautionWarning:  # by a filter; the budget is spent
         if rescue is not None:
             rescue(release)

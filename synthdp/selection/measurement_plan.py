@@ -53,7 +53,7 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
 
     Minimises ``sum of w n stddev``, the weighted expected L1 error of best linear estimates of marginals
     of n cells, to within about 2 % of the least that is possible with the cliques of the workload and those
-    of `wider_cliques`.
+    of `wider_cliques`. Columns of one level are in none of them: they ask for nothing.
 
     Parameters
     ----------
@@ -67,6 +67,12 @@ def planned_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[Cliq
     >>> [clique for clique in shares if len(clique) != 2]
     [('c', 'd', 'e')]
     """
+    # Columns of one level ask for nothing; as parts of cliques they would come in all combinations.
+    asked: dict[Clique, float] = {}
+    for clique, weight in weights.items():
+        varying = domain.varying(clique)
+        asked[varying] = asked.get(varying, 0.0) + weight
+    weights = asked
     largest = max(weights.values())
     amounts = {clique: max(weight / largest, MIN_WEIGHT) * domain.size(clique) for clique, weight in weights.items()}
     guess = {clique: amount ** (2 / 3) for clique, amount in amounts.items()}

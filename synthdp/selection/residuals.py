@@ -67,12 +67,15 @@ def best_linear_estimates(
     for names, clique in zip(cliques, wanted, strict=True):
         if len(names) != len(clique):
             raise ParameterError(f"clique {tuple(names)}: an attribute repeats; name each attribute once")
+    scales = [_variance(domain, measurement) for measurement in measurements]
+    measurements = [measurement.squeezed() for measurement in measurements]
+    wanted = [domain.varying(clique) for clique in wanted]
     measured = [domain.canonical(measurement.clique) for measurement in measurements]
     subsets = Subsets(domain, [*measured, *wanted])
     tables = [np.zeros(domain.project(clique).shape) for clique in subsets.cliques]
     precision = np.zeros(len(tables))
-    for clique, measurement in zip(measured, measurements, strict=True):
-        weight = 1.0 / _variance(domain, measurement)
+    for clique, measurement, variance in zip(measured, measurements, scales, strict=True):
+        weight = 1.0 / variance
         axes = [measurement.clique.index(name) for name in clique]
         tables[subsets.position[clique]] += weight * np.transpose(measurement.values, axes)
         precision[subsets.position[clique]] += weight
@@ -86,8 +89,11 @@ def best_linear_estimates(
     for clique, names in zip(wanted, cliques, strict=True):
         position = subsets.position[clique]
         if not np.isfinite(variances[position]):
-            raise ParameterError(f"clique {clique}: the measurements leave it open; ask for parts of measured cliques")
-        values = np.transpose(tables[position], [clique.index(name) for name in names])
+            raise ParameterError(
+                f"clique {tuple(names)}: the measurements leave it open; ask for parts of measured cliques"
+            )
+        values = np.transpose(tables[position], [clique.index(name) for name in domain.varying(names)])
+        values = values.reshape(domain.project(names).shape)
         estimates.append(LinearMeasurement(tuple(names), values.copy(), float(np.sqrt(variances[position]))))
     return estimates
 

@@ -11,7 +11,7 @@ from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError, SourceError
 from synthdp.sources.engine_frame import EngineFrame, Total
-from synthdp.table.counting.covering import Axes, batches, cover, marginals
+from synthdp.table.counting.covering import Axes, batches, cover, marginals, varying
 from synthdp.table.sensitive import Sensitive
 
 TABLE_CELLS = 2**18
@@ -69,8 +69,10 @@ class EngineSource(Sensitive):
         SourceError
             If the engine fails, or the table was changed between two scans.
         """
-        wanted = [self._axes(clique) for clique in cliques]
-        return (counts for batch in batches(wanted, self._domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        wanted = [varying(self._axes(clique), self._domain.shape) for clique in cliques]
+        shapes = [self._domain.project(clique).shape for clique in cliques]
+        found = (counts for batch in batches(wanted, self._domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):

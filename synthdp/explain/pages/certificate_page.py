@@ -5,6 +5,7 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
+from synthdp.cautions import grouped
 from synthdp.explain.certificates import NOISE_IN_UNITS, drawn_facts, event_row, in_units, measurement_row
 from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
@@ -76,7 +77,7 @@ def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "title": content.get("about", {}).get("name", "Synthetic table"),
         "state": {True: "private", False: "not-private", None: "unstated"}[content["is_private"]],
-        "content": content,
+        "content": {**content, "cautions": grouped(content.get("cautions", ()))},
         "about": content.get("about", {}),
         "said": [(name, content["about"][key]) for key, name in _ABOUT.items() if key in content.get("about", {})],
         "promise": _promise(content),

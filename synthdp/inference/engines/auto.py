@@ -9,7 +9,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, checked_problem
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 from synthdp.measurement import LinearMeasurement
@@ -45,7 +45,7 @@ class AutoEstimator(Estimator):
         if any(measurement.groups for measurement in measurements):
             return approximate, f"{approximate.name}: levels are merged in some of the measurements"
         cliques = [*(m.clique for m in measurements), *(c.clique for c in constraints)]
-        n_cells = JunctionTree.covering(domain, cliques).n_cells()
+        n_cells = JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells()
         size = f"the junction tree has {n_cells} cells, about {max(fit_bytes(n_cells) / 1e6, 1):.0f} MB in a fit"
         if n_cells <= self.max_cells:
             exact = GraphicalModelEstimator(max_cells=self.max_cells)
@@ -70,7 +70,7 @@ class AutoEstimator(Estimator):
         progress: Progress | None = None,
     ) -> Model:
         """Fit with the engine of choice; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints, takes_merged=True)
+        measurements, constraints = checked_problem(domain, measurements, constraints, takes_merged=True)
         engine, reason = self.choose(domain, measurements, constraints)
         engine = engine.rough() if self.is_rough else engine
         model = engine.estimate(domain, measurements, constraints=constraints, warm_start=warm_start, progress=progress)

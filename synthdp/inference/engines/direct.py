@@ -12,7 +12,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.engines.graphical_model import fit_potentials
-from synthdp.inference.estimator import Estimator, check_problem
+from synthdp.inference.estimator import Estimator, checked_problem
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.optimisers.dual_newton import DualNewton
@@ -60,9 +60,9 @@ class DirectEstimator(Estimator):
         progress: Progress | None = None,
     ) -> MarkovRandomField:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         self.check_domain(domain)
-        tree = JunctionTree(domain, (domain.attributes,), (-1,))
+        tree = JunctionTree.covering(domain, [domain.varying(domain.attributes)])
         return fit_potentials(
             tree,
             measurements,

@@ -16,7 +16,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
@@ -56,8 +56,7 @@ def fit_potentials(
     Where the measured cliques are those of a junction tree themselves, they are solved for directly;
     if that does not come off, and for all others, by mirror descent.
     """
-    # An attribute of one level tells nothing, but ties cliques into circles.
-    loss = MarginalLoss(tree.domain, [measurement.squeezed() for measurement in measurements])
+    loss = MarginalLoss(tree.domain, measurements)
     total = estimate_total(measurements)
     possible = possible_cells(tree.domain, constraints)
     earlier = check_warm_start(warm_start, MarkovRandomField, tree.domain)
@@ -179,7 +178,7 @@ class GraphicalModelEstimator(Estimator):
 
     def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
         """Whether the junction tree of these cliques is that small."""
-        return JunctionTree.covering(domain, cliques).n_cells() <= max_cells
+        return JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells() <= max_cells
 
     def rough(self) -> "GraphicalModelEstimator":
         """The same engine with a looser stopping rule."""
@@ -195,7 +194,7 @@ class GraphicalModelEstimator(Estimator):
         progress: Progress | None = None,
     ) -> MarkovRandomField:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         tree = JunctionTree.covering(domain, [*(m.clique for m in measurements), *(c.clique for c in constraints)])
         if tree.n_cells() > self.max_cells:
             raise ModelTooLargeError(

@@ -16,7 +16,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import cell_counts
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
-from synthdp.inference.estimator import Estimator, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
@@ -68,6 +68,7 @@ class RecordUpdateEstimator(Estimator):
         progress: Progress | None = None,
     ) -> WeightedRowsModel:
         """Fit the model; see `Estimator.estimate`. A warm start's records are moved on."""
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         consistency = LocalConsistencyEstimator(newton=self.newton, shrinkage=self.shrinkage, max_cells=self.max_cells)
         wanted = consistency.estimate(domain, measurements, constraints=constraints)
         generator = np.random.default_rng(self.seed)

@@ -23,7 +23,7 @@ from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
 from synthdp.inference.engines.local_consistency import known_messages
-from synthdp.inference.estimator import Estimator, check_problem, concluded
+from synthdp.inference.estimator import Estimator, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
@@ -94,7 +94,7 @@ class LayeredConsistencyEstimator(Estimator):
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints, takes_merged=True)
+        measurements, constraints = checked_problem(domain, measurements, constraints, takes_merged=True)
         possible = possible_cells(domain, constraints)
         cliques = parts_of(domain, [*(domain.canonical(measurement.clique) for measurement in measurements), *possible])
         n_cells = sum(map(domain.size, cliques))

@@ -8,8 +8,9 @@ optimum step by step. The local polytope takes off less noise than the true marg
 an estimated prior makes up for that, and for more (`shrinkage`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -20,18 +21,23 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
-from synthdp.inference.optimisers.dual_newton import DualNewton
+from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
 from synthdp.inference.projection import projected
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
 from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk, unmeasured_variance
 from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
+
+_PROVEN = 1e-4
+"""By what share of itself and of the noise's own half a cell a loss may be above a bound of the least one."""
+_LOOSENED, _MAX_LOOSENED = 30.0, 10
+"""What the variance of regions that nobody measured grows by, and how often."""
 
 
 @final
@@ -71,7 +77,7 @@ class LocalConsistencyEstimator(Estimator):
         progress: Progress | None = None,
     ) -> PseudoMarginalModel:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         possible = possible_cells(domain, constraints)
         cliques = [measurement.clique for measurement in measurements]
         # Within a measured clique a region of its own would only draw that one to a prior.
@@ -85,12 +91,16 @@ class LocalConsistencyEstimator(Estimator):
         total = estimate_total(measurements)
         polytope = LocalPolytope(graph)
         masks = possible_masks(graph, possible)
+        loss = MarginalLoss(domain, measurements)
         target, variance = _targets(graph, measurements, masks, total=total, shrinkage=self.shrinkage)
         start = polytope.join(known_messages(domain, warm_start))
-        solution = self.newton.project(polytope, target, variance, total=total, start=start, progress=progress)
-        tables = [table / total for table in polytope.tables(solution.cells)]
+        measured = np.concatenate([np.full(domain.size(region), region in loss.cliques) for region in graph.regions])
+        solve = partial(self.newton.project, polytope, target, total=total, progress=progress)
+        solution = solve(variance, start=start)
+        if not self.shrinkage and measured.any() and not measured.all():
+            solution = _of_least_loss(solve, solution, polytope, target, variance, measured)
+        tables = [table / table.sum() for table in polytope.tables(solution.cells)]
         shares = dict(zip(graph.regions, tables, strict=True))
-        loss = MarginalLoss(domain, measurements)
         fitted = [total * shares.get(clique, np.ones(())) for clique in loss.cliques]
         return PseudoMarginalModel(
             domain=domain,
@@ -103,6 +113,53 @@ class LocalConsistencyEstimator(Estimator):
                 FitStatus(ended=solution.ended, n_iterations=solution.n_iterations, loss=loss.of_tables(fitted)),
             ),
         )
+
+
+def _of_least_loss(
+    solve: Callable[..., Solution],
+    solution: Solution,
+    polytope: LocalPolytope,
+    target: Array,
+    variance: Array,
+    measured: NDArray[np.bool_],
+) -> Solution:
+    """The solution, or one that regions which nobody measured draw less, whose loss is proven to be the least.
+
+    Such regions are drawn to a prior so that they are no tables at random. Where that costs loss, their variance
+    grows; if it still does in the end, the solution says that it stalled.
+    """
+    if solution.ended != "optimal":
+        return solution
+    is_least = _is_least(polytope, solution, target, variance, measured)
+    for _ in range(_MAX_LOOSENED):
+        if is_least:
+            return solution
+        variance = np.where(measured, variance, _LOOSENED * variance)
+        looser = solve(variance, start=solution.messages)
+        if looser.ended != "optimal":
+            break
+        solution = looser._replace(n_iterations=solution.n_iterations + looser.n_iterations)
+        is_least = _is_least(polytope, solution, target, variance, measured)
+    return solution if is_least else solution._replace(ended="stalled")
+
+
+def _is_least(
+    polytope: LocalPolytope, solution: Solution, target: Array, variance: Array, measured: NDArray[np.bool_]
+) -> bool:
+    """Whether the loss of the measured regions is proven to be within a small part of the least.
+
+    By weak duality: no consistent tables lose less than regions do one by one where each cell is paid its field.
+    The measured ones are at that minimum; any other region would have all records in the cell of its largest field,
+    and what that pays more than its own table is the gap.
+    """
+    field = np.where(variance > 0, polytope.field(solution.messages), -np.inf)
+    unmeasured = polytope.tables(np.where(measured, 0.0, solution.cells))
+    gap = 0.0
+    for table, paid in zip(unmeasured, polytope.tables(field), strict=True):
+        gap += float(np.sum(table[table > 0] * (paid.max() - paid[table > 0])))
+    told = measured & (variance > 0)
+    reached = 0.5 * float(np.sum(np.square(solution.cells - target)[told] / variance[told]))
+    return gap <= _PROVEN * (reached + 0.5 * int(told.sum()))
 
 
 def known_messages(domain: Domain, warm_start: Model | None) -> Mapping[tuple[Clique, Clique], Array]:

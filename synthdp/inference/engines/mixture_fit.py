@@ -1,5 +1,6 @@
 """Fitting a mixture of products to noisy marginals, whatever form its components are written in."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.constraint import Constraint
 from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.errors import FitWarning, ModelTooLargeError, ParameterError
 from synthdp.inference.arrays import Array
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import FitStatus, Model, Progress
@@ -28,6 +29,8 @@ from synthdp.measurement import LinearMeasurement, estimate_total
 
 _MAX_FORBIDDEN = 1e-3
 """Share of the mixture in forbidden cells that is left to drawing again: it costs a row in a thousand."""
+_CAUTIONED = 1e-2
+"""Share of the mixture in forbidden cells, of each constraint's clique and all together, that is worth a word."""
 _MAX_RISES = 5
 """Stages of a fit, each with forbidden records ten times dearer; at 10^4 times the first price little else counts."""
 _SCATTER = 0.3
@@ -95,7 +98,7 @@ class ComponentEstimator(Estimator):
         progress: Progress | None = None,
     ) -> MixtureModel:
         """Fit the model; see `Estimator.estimate`."""
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         check_possible(domain, constraints)
         allowed = possible_cells(domain, constraints)
         cliques = {domain.canonical(measurement.clique) for measurement in measurements} | set(allowed)
@@ -110,14 +113,15 @@ class ComponentEstimator(Estimator):
         best, status = _descend(objective, start, driver, loss.n_cells, backend, progress)
         proper = form.proper(form.components(best))
         levels, weights = (backend.to_numpy(part) for part in proper)
-        flat = backend.to_numpy(objective.products.marginals(*proper))[: loss.n_cells]
-        final_loss = loss.of_tables(loss.split(total * flat))
+        flat = backend.to_numpy(objective.products.marginals(*proper))
+        final_loss = loss.of_tables(loss.split(total * flat[: loss.n_cells]))
+        status = concluded(self.name, replace(status, loss=final_loss), wanted="stalled")
         return MixtureModel(
             domain=domain,
             levels=levels,
             weights=weights,
             total=total,
-            status=concluded(self.name, replace(status, loss=final_loss), wanted="stalled"),
+            status=_with_forbidden(self.name, status, float(target.forbidden @ flat)),
             constraints=constraints,
         )
 
@@ -220,6 +224,18 @@ def _descend(
             break
         objective.price *= 10
     return best, replace(status, n_iterations=done)
+
+
+def _with_forbidden(engine: str, status: FitStatus, share: float) -> FitStatus:
+    """The status, short of what it should be if too much of the mixture is what constraints rule out."""
+    if share <= _CAUTIONED:
+        return status
+    caution = (
+        f"the fit ({engine}) left {min(share, 1.0):.0%} of its table in combinations that constraints rule out: rows "
+        "are drawn without them, but marginals of the model hold them; use another engine or fewer constraints"
+    )
+    warnings.warn(caution, FitWarning, stacklevel=3)
+    return replace(status, ended="stopped", caution=". ".join(filter(None, (status.caution, caution))))
 
 
 def _report(progress: Progress, before: int, most: int, done: int, _: int) -> None:

@@ -22,7 +22,7 @@ from synthdp.constraint import Constraint
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
 from synthdp.inference.arrays import Array, Codes, distinct_rows
-from synthdp.inference.estimator import Estimator, check_problem, check_warm_start, concluded
+from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.model import Model, Progress, check_columns
 from synthdp.inference.models.public_support import SupportReport, judge_support
@@ -109,7 +109,7 @@ class PublicDataEstimator(Estimator):
             Also if the public table does not fit the domain, no row of it obeys the constraints,
             or it cannot express the measurements.
         """
-        check_problem(domain, measurements, constraints)
+        measurements, constraints = checked_problem(domain, measurements, constraints)
         columns, counts = self._support(domain, constraints)
         loss = MarginalLoss(domain, measurements)
         total = estimate_total(measurements)

@@ -24,6 +24,8 @@ _MIN_SHARE = 1e-12
 def possible_cells(domain: Domain, constraints: Sequence[Constraint]) -> dict[Clique, NDArray[np.bool_]]:
     """For each constrained clique, axes in the order of the domain, what all constraints on it allow.
 
+    Attributes of one level are left out: whatever is allowed of the others is with them.
+
     Raises
     ------
     ParameterError
@@ -32,7 +34,10 @@ def possible_cells(domain: Domain, constraints: Sequence[Constraint]) -> dict[Cl
     tables: dict[Clique, NDArray[np.bool_]] = {}
     for constraint in constraints:
         constraint.check_fits(domain)
-        canonical = constraint.canonical(domain)
+        squeezed = constraint.squeezed()
+        if squeezed is None:
+            continue
+        canonical = squeezed.canonical(domain)
         earlier = tables.get(canonical.clique, True)
         tables[canonical.clique] = canonical.allowed & earlier
     return tables

@@ -35,6 +35,8 @@ class AttributeSets:
         self._sizes = {1 << i: size for i, size in enumerate(domain.shape)}
         # Whole numbers, so that no sum depends on its order; 0 would make an edge free to add.
         self._weights = {bit: max(1, round(1000 * log(size))) for bit, size in self._sizes.items()}
+        self.varying = sum(bit for bit, size in self._sizes.items() if size > 1)
+        """The attributes of two levels or more: one of a single level depends on no other."""
         self._remember_nothing()
 
     def _remember_nothing(self) -> None:

@@ -25,7 +25,8 @@ _MAX_REMEMBERED_SETS = 1 << 18
 class TreeGrowth:
     """The junction tree of some cliques, ready to say what one more clique would make of it.
 
-    The tree is the one that `JunctionTree.covering` builds of the same cliques, however it was grown.
+    The tree is the one that `JunctionTree.covering` builds of the same cliques, however it was grown, without
+    attributes of one level: they depend on no other and stand alone, as in what engines fit.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class TreeGrowth:
 
     def __init__(self, domain: Domain, cliques: Iterable[Clique] = ()) -> None:
         sets = AttributeSets(domain)
-        self._start(sets, sets.graph(map(sets.of, cliques)), None)
+        self._start(sets, sets.graph(sets.of(clique) & sets.varying for clique in cliques), None)
 
     def _start(self, sets: AttributeSets, graph: Graph, known: Triangulation | None) -> None:
         self._sets, self._graph = sets, graph
@@ -71,7 +72,7 @@ class TreeGrowth:
 
     def with_clique(self, clique: Clique) -> "TreeGrowth":
         """What is there when one more clique is covered; the same object if it adds no pair of attributes."""
-        members = self._sets.of(clique)
+        members = self._sets.of(clique) & self._sets.varying
         added = self._missing(members)
         if not added:
             return self
@@ -102,7 +103,7 @@ class TreeGrowth:
         answers: dict[_Edges, float] = {(): _as_float(self.n_cells())}
         sizes: list[float] = []
         for candidate in candidates:
-            added = self._missing(self._sets.of(candidate))
+            added = self._missing(self._sets.of(candidate) & self._sets.varying)
             if added not in answers:
                 self._sets.forget(above=_MAX_REMEMBERED_SETS)
                 answers[added] = self._size_with(added, max_cells)

@@ -17,7 +17,7 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
-from synthdp.reporting import Report, silent
+from synthdp.reporting import Report, finishing, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.sources.tables.rows import Here
 from synthdp.table.linking.linked_rows import LinkedTableReader, linked_sources
@@ -114,11 +114,13 @@ class HistoryRelease:
         """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""
         readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
 
-        def told(share: float) -> None:
-            report("reading", round(100 * share), 100)
+        with finishing(report) as told:
 
-        for chunk in chunks_of(table, told):
-            for name, reader in readers.items():
-                reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
-            del chunk  # as in `held_rows`
+            def read(share: float) -> None:
+                told("reading", round(100 * share), 100)
+
+            for chunk in chunks_of(table, read):
+                for name, reader in readers.items():
+                    reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
+                del chunk  # as in `held_rows`
         return linked_sources(self._run.all_views, readers, self._run.unit)

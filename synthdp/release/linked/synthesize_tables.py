@@ -18,7 +18,7 @@ from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesize import warn_of
-from synthdp.reporting import Report, silent
+from synthdp.reporting import Report, finishing, silent
 from synthdp.selection.mechanism import Mechanism
 from synthdp.sources.tables.rows import Here, engine_frame, header_of, opened_here, whole_frame
 from synthdp.table.headers import listed
@@ -155,10 +155,11 @@ def opened_tables(package: Package, tables: Tables | None, folder: Path | None, 
 def read_sources(run: LinkedRelease, tables: Opened, report: Report = silent) -> dict[str, CountSource]:
     """Read all tables, and link their rows."""
     readers: dict[str, LinkedTableReader] = {}
-    for table in run.package.tables:
-        report(f"reading {table.name}", len(readers), len(run.package.tables))
-        readers[table.name] = LinkedTableReader(table)
-        for chunk in chunks_of(tables[table.name]):
-            readers[table.name].add(chunk)
-            del chunk  # as in `held_rows`
+    with finishing(report) as told:
+        for table in run.package.tables:
+            told(f"reading {table.name}", len(readers), len(run.package.tables))
+            readers[table.name] = LinkedTableReader(table)
+            for chunk in chunks_of(tables[table.name]):
+                readers[table.name].add(chunk)
+                del chunk  # as in `held_rows`
     return dict(linked_sources(run.all_views, readers, run.unit))

@@ -54,6 +54,15 @@ def cover(
             yield _by_levels(axes, shape), [small[member] for member in members]
 
 
+def varying(axes: Axes, shape: Sequence[int]) -> Axes:
+    """Those attributes of a marginal that have two levels or more.
+
+    The others have all rows in their one level, and no table needs an axis for them: of such axes a covering
+    table could take in any number, and numpy's arrays have 64 at most.
+    """
+    return tuple(axis for axis in axes if shape[axis] > 1)
+
+
 def batches(wanted: Sequence[Axes], shape: Sequence[int], most_cells: int) -> Iterator[list[Axes]]:
     """Cut a list of marginals into runs of at most so many cells, or of one marginal."""
     batch: list[Axes] = []

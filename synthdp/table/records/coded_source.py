@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from synthdp.cliques import Clique
 from synthdp.domain import Domain
 from synthdp.errors import ParameterError
-from synthdp.table.counting.covering import TABLE_CELLS, Axes, batches, marginals
+from synthdp.table.counting.covering import TABLE_CELLS, Axes, batches, marginals, varying
 from synthdp.table.counting.dominant import counts_of_all
 from synthdp.table.counting.joint import JointCounter
 from synthdp.table.records.codec import CodedTable
@@ -55,11 +55,13 @@ class CodedSource(Sensitive):
         ParameterError
             If an attribute is not in the domain, or repeats.
         """
-        axes = self._axes(clique)
+        axes = varying(self._axes(clique), self.domain.shape)
+        shape = self.domain.project(clique).shape
         if frozenset(axes) in self._kept:
-            return _view(*self._kept[frozenset(axes)], axes)
+            return _view(*self._kept[frozenset(axes)], axes).reshape(shape)
         wider = self._kept.wider(axes)
-        return self._kept.add(axes, self._rows().count(axes) if wider is None else next(marginals(*wider, [axes])))
+        counts = self._rows().count(axes) if wider is None else next(marginals(*wider, [axes]))
+        return self._kept.add(axes, counts).reshape(shape)
 
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
         """Counts of many marginals, each as `counts` gives it, in the order asked for.
@@ -73,8 +75,10 @@ class CodedSource(Sensitive):
         ParameterError
             If an attribute of a clique is not in the domain, or repeats; before anything is counted.
         """
-        wanted = [self._axes(clique) for clique in cliques]
-        return (counts for batch in batches(wanted, self.domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        wanted = [varying(self._axes(clique), self.domain.shape) for clique in cliques]
+        shapes = [self.domain.project(clique).shape for clique in cliques]
+        found = (counts for batch in batches(wanted, self.domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
 
     def _axes(self, clique: Clique) -> Axes:
         if len(set(clique)) != len(clique):

@@ -15,7 +15,7 @@ from synthdp.errors import ParameterError
 from synthdp.inference.engines.auto import AutoEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.engines.refinement import estimate_refined
-from synthdp.inference.estimator import check_problem
+from synthdp.inference.estimator import checked_problem
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
@@ -290,12 +290,12 @@ def test_auto_takes_the_layered_engine_where_levels_are_merged_and_says_so(joint
 
 def test_problems_with_merged_levels_are_checked_at_their_own_size():
     fits = LinearMeasurement(("a", "b"), np.ones((2, 2)), 1.0, ONE_WAY)
-    check_problem(DOMAIN, [fits], takes_merged=True)
+    checked_problem(DOMAIN, [fits], takes_merged=True)
     for takes_merged in ({}, {"takes_merged": False}):
         with pytest.raises(
             ParameterError, match=r"measurement of \('a', 'b'\): levels are merged; use estimate_refined"
         ):
-            check_problem(DOMAIN, [fits], **takes_merged)
+            checked_problem(DOMAIN, [fits], **takes_merged)
     too_large = LinearMeasurement(("a", "b"), np.ones((3, 2)), 1.0, ONE_WAY)
     with pytest.raises(ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"):
-        check_problem(DOMAIN, [too_large], takes_merged=True)
+        checked_problem(DOMAIN, [too_large], takes_merged=True)

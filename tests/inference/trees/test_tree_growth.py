@@ -29,9 +29,10 @@ def test_growing_gives_the_tree_and_the_sizes_of_building_from_scratch(sequence,
     growth = TreeGrowth(domain, cliques[:n_first])
     for clique in cliques[n_first:]:
         growth = growth.with_clique(clique)
-    assert growth.tree == JunctionTree.covering(domain, cliques)
+    varying = list(map(domain.varying, cliques))
+    assert growth.tree == JunctionTree.covering(domain, varying)
     assert growth.n_cells() == growth.tree.n_cells()
-    built = [JunctionTree.covering(domain, [*cliques, candidate]).n_cells() for candidate in candidates]
+    built = [JunctionTree.covering(domain, [*varying, domain.varying(new)]).n_cells() for new in candidates]
     assert growth.n_cells_with(candidates).tolist() == built
     limited = growth.n_cells_with(candidates, max_cells=max_cells)
     assert limited.tolist() == [size if size <= max_cells else np.inf for size in built]
@@ -44,10 +45,10 @@ def test_sizes_are_exact_where_the_core_is_large(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     domain = Domain(tuple(f"column {i}" for i in range(24)), tuple(int(size) for size in rng.integers(1, 7, 24)))
     pairs = list(combinations(domain.attributes, 2))
-    cliques = [pairs[i] for i in rng.choice(len(pairs), 20 + seed, replace=False)]
+    cliques = [domain.varying(pairs[i]) for i in rng.choice(len(pairs), 20 + seed, replace=False)]
     candidates = [tuple(map(str, rng.permutation(domain.attributes)[: rng.integers(2, 5)])) for _ in range(60)]
     growth = TreeGrowth(domain, cliques)
-    built = [JunctionTree.covering(domain, [*cliques, candidate]).n_cells() for candidate in candidates]
+    built = [JunctionTree.covering(domain, [*cliques, domain.varying(new)]).n_cells() for new in candidates]
     assert growth.n_cells_with(candidates).tolist() == built
     limit = float(np.median(built))
     assert growth.n_cells_with(candidates, max_cells=limit).tolist() == [s if s <= limit else np.inf for s in built]

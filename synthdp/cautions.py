@@ -1,0 +1,84 @@
+"""Cautions of many columns in one line: where people read them, what is said of 40 columns alike is said once."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, final
+
+MOST_NAMED = 4
+"""Columns that a line names; of more it names all but the last ones, and says how many those are."""
+
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_OF_A_COLUMN = re.compile(rf"(?P<before>[^'\"]*?)\bcolumn (?P<name>{_QUOTED}): (?P<said>.*)", re.DOTALL)
+_PARTS = re.compile(rf"(?P<quoted>{_QUOTED})|(?P<number>(?<![\w.:/-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w:/]|[.-]\d))")
+"""Texts in quotation marks, which are levels and names, and numbers by themselves, outside of dates and words."""
+
+
+@final
+class _Caution(NamedTuple):
+    """What is said of one column.
+
+    ``words`` is the sentence without its numbers and the column's own name; two columns that are told the same have
+    the same.
+    """
+
+    before: str
+    name: str
+    words: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+
+def grouped(cautions: Iterable[str]) -> list[str]:
+    """The same cautions, those that differ in nothing but column and numbers as one, where the first of them stood.
+
+    Names are listed, and numbers become ranges. What is said of no column, or of one alone, stays as it is.
+
+    >>> grouped(["column 'a': about 30 % are missing", "few records", "column 'b': about 41 % are missing"])
+    ["columns 'a' and 'b': about 30 to 41 % are missing", 'few records']
+    """
+    found: dict[object, list[tuple[str, _Caution | None]]] = {}
+    for number, text in enumerate(dict.fromkeys(cautions)):
+        caution = _read(text)
+        key = number if caution is None else (caution.before, caution.words)
+        found.setdefault(key, []).append((text, caution))
+    lines = []
+    for members in found.values():
+        alike = [caution for _, caution in members if caution is not None]
+        lines.append(_line(alike) if len(alike) > 1 else members[0][0])
+    return lines
+
+
+def _read(text: str) -> _Caution | None:
+    """A caution that begins with a column, taken apart; None of any other text."""
+    of_column = _OF_A_COLUMN.fullmatch(text)
+    if of_column is None:
+        return None
+    name, said = of_column["name"], of_column["said"]
+    words, numbers, end = [], [], 0
+    for part in _PARTS.finditer(said):
+        if part["number"] or part["quoted"] == name:
+            words.append(said[end : part.start()])
+            numbers.append(part["number"] or "")
+            end = part.end()
+    return _Caution(of_column["before"], name, (*words, said[end:]), tuple(numbers))
+
+
+def _line(alike: Sequence[_Caution]) -> str:
+    """One line of several columns that are told the same."""
+    first = alike[0]
+    said = [first.words[0]]
+    for place, words in enumerate(first.words[1:]):
+        numbers = [caution.numbers[place] for caution in alike]
+        said += [_range(numbers) if numbers[0] else "it", words]
+    return f"{first.before}columns {_listed([caution.name for caution in alike])}: {''.join(said)}"
+
+
+def _range(numbers: Sequence[str]) -> str:
+    least, most = min(numbers, key=float), max(numbers, key=float)
+    return least if least == most else f"{least} to {most}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMED:
+        kept = MOST_NAMED - 1
+        return f"{', '.join(names[:kept])} and {len(names) - kept} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
