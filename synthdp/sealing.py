@@ -12,7 +12,7 @@ DAMAGED = "the certificate is damaged, or was changed: its sha256 is not that of
 
 
 def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """A certificate with its hash, in place of one that it may have.
+    """A certificate with its hash, in place of one that it may have, as plain JSON values.
 
     The hash is SHA-256 of the rest as JSON with sorted keys, without white space, in ASCII: what a reader of the file
     computes, whatever the file is indented by.
@@ -21,7 +21,8 @@ def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
     True
     """
     rest = {name: value for name, value in certificate.items() if name != SEAL}
-    return rest | {SEAL: _digest(rest)}
+    plain: dict[str, Any] = json.loads(json.dumps(rest, default=str))  # what a reader of the file has
+    return plain | {SEAL: _digest(plain)}
 
 
 def is_damaged(certificate: Mapping[str, Any]) -> bool:
@@ -37,5 +38,4 @@ def is_damaged(certificate: Mapping[str, Any]) -> bool:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    plain = json.loads(json.dumps(content, default=str))  # keys as texts, as a reader has them
-    return sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -30,7 +30,8 @@ def shown():
 def test_a_run_is_charged_and_says_where_its_journal_is():
     outcome = invoke(*RUN, "--budget-note", "yearly table")
     assert outcome.code == 0
-    assert outcome.notes[-1].startswith("synthdp: journal out.csv.journal: it holds the whole run; the same command")
+    ended = "out.csv.journal.ended"
+    assert outcome.notes[-1].startswith(f"synthdp: journal {ended}: it holds the whole run; --journal {ended} gives")
     text = invoke("budget", "show", "b").out.decode()
     for part in ("Budget of people of a town", "1, delta 1e-06 (zcdp", "yearly table", "Left: about epsilon 1."):
         assert part in text
@@ -38,10 +39,10 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
     assert head in text
     assert head in invoke("budget", "verify", "b", "--head", head).out.decode()
     assert_one_line(invoke("budget", "verify", "b", "--head", "0" * 64), 1)
-    first = Path("out.csv.journal").read_bytes()
-    again = invoke(*RUN, "--force")
+    first = Path(ended).read_bytes()
+    again = invoke(*RUN, "--force", "--journal", ended)
     assert "nothing was asked of the records: all answers were there" in again.err
-    assert Path("out.csv.journal").read_bytes() == first
+    assert Path(ended).read_bytes() == first
     assert len(shown()["entries"]) == 2
 
 

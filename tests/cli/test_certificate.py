@@ -9,6 +9,7 @@ from helpers.stated import ABOUT
 
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.sealing import sealed
 
 CERTIFICATE = "out.csv.privacy.json"
 
@@ -55,7 +56,7 @@ def test_what_is_said_later_comes_in_and_what_the_registry_lacks_is_told(release
     certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
     for key in ("actors", "name"):
         del certificate["about"][key]
-    (released / "less.json").write_text(json.dumps(certificate))
+    (released / "less.json").write_text(json.dumps(sealed(certificate)))
     outcome = invoke("certificate", "less.json", "-o", "none.yaml")
     assert (outcome.code, outcome.err) == (
         2,
@@ -80,7 +81,9 @@ REFUSED = [
     (("none.json", "-o", "c.html"), 1, "cannot be read"),
     (("schema.json", "-o", "c.html"), 1, "it holds no certificate"),
     (("in.csv", "-o", "c.html"), 1, "it is no schema"),
-    (("tampered.json", "-o", "c.html"), 1, "is no schema, kinds file, saved model or .privacy.json"),
+    (("damaged.json", "-o", "c.html"), 1, "the certificate is damaged, or was changed: its sha256"),
+    (("unsealed.json", "-o", "c.html"), 1, "the certificate is damaged, or was changed: its sha256"),
+    (("tampered.json", "-o", "c.html"), 1, "its certificate is not as synthdp writes it"),
     (("half.json", "-o", "c.html"), 1, "the certificate was changed, or is too old"),
     (("unprivate.json", "-o", "c.yaml"), 3, "NOT PRIVATE"),
     ((CERTIFICATE, "-o", "c.html", "--about", "none.yaml"), 1, "about 'none.yaml': it cannot be read"),
@@ -94,7 +97,10 @@ def test_what_cannot_be_is_refused_in_a_line(released):
         "half": {"meaning": [1]},
         "unprivate": {"is_private": False, "guarantee": "NOT PRIVATE: the noise can be predicted"},
     }.items():
-        (released / f"{name}.json").write_text(json.dumps(certificate | changed))
+        (released / f"{name}.json").write_text(json.dumps(sealed(certificate | changed)))
+    (released / "damaged.json").write_text(json.dumps(certificate | {"epsilon": 0.1}))
+    without = {name: value for name, value in certificate.items() if name != "sha256"}
+    (released / "unsealed.json").write_text(json.dumps(without))
     for arguments, code, problem in REFUSED:
         outcome = invoke("certificate", *arguments)
         assert (outcome.code, len(outcome.lines)) == (code, 1), outcome.err

@@ -68,7 +68,7 @@ class KeptRun:
     def __init__(self, journal: Journal | None = None, budget: Budget | None = None, *, is_part: bool = False) -> None:
         self._journal, self._budget, self._is_part = journal, budget, is_part
         self._run, self._began = (new_run() if journal is None else journal.run), now()
-        self._is_moved = True
+        self._is_closed: bool | None = None
 
     @property
     def identity(self) -> RunIdentity:
@@ -100,10 +100,12 @@ class KeptRun:
         if self._journal is None or not self.is_repeated:
             return ""
         began = f"the run of {self._journal.when}" if self._journal.when else "an earlier run"
+        way_out = "remove the journal, or name another, for a new release"
+        if self._is_closed:
+            way_out = "the same command once more makes a new one"
         return (
             f"journal {self._journal.path!r}: nothing was asked of the records: all answers were there, and this is "
-            f"the release of {began} again, of the records as they were then; remove the journal, or name another, "
-            "for a new release"
+            f"the release of {began} again, of the records as they were then; {way_out}"
         )
 
     @property
@@ -112,7 +114,7 @@ class KeptRun:
         if self._journal is None:
             return ""
         path = shlex.quote(self._journal.path)
-        if not self._is_moved:
+        if self._is_closed is False:
             return f"journal {path}: it could not be renamed; remove it, else the next run gives this release again"
         return f"journal {path}: it holds the whole run; --journal {path} gives this release again for nothing"
 
@@ -159,7 +161,7 @@ class KeptRun:
     def close_as(self, path: str | PathLike[str]) -> None:
         """Give the journal, whose run has ended, another name: the next run begins one of its own."""
         if self._journal is not None:
-            self._is_moved = self._journal.move(path)
+            self._is_closed = self._journal.move(path)
 
 
 @contextmanager
