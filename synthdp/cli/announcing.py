@@ -13,8 +13,8 @@ from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason
 
-_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Characters that move a terminal's cursor, clear it, or turn the direction of what follows."""
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that move a terminal's cursor, clear it, turn the direction of what follows, or that UTF-8 cannot say."""
 
 
 def print_text(text: str) -> None:

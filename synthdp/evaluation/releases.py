@@ -98,6 +98,8 @@ def measured_in(
         else:
             try:
                 found[name] = Measured.of_events(certificate["events"], schema.domain)
+                if not all(0 < each.variance < inf for each in found[name]):
+                    raise ValueError("no noise")
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
                 raise ParameterError(
                     f"certificate of {name!r}: its events are none of a release; give a release's certificate"

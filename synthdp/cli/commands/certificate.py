@@ -82,7 +82,7 @@ def _write(text: str, options: argparse.Namespace) -> None:
         print_text(text)
         return
     with write_atomically(options.output, force=options.force) as stream:
-        stream.write(text.encode())
+        stream.write(text.encode(errors="replace"))
 
 
 def _say_tier(about: Mapping[str, Any]) -> None:

@@ -108,10 +108,11 @@ class HistoryRelease:
         """
 
         def kept(paid: LinkedSynthesis) -> None:
-            if rescue is not None:
-                rescue(HistorySynthesis(paid))
+            assert rescue is not None
+            rescue(HistorySynthesis(paid))
 
-        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=kept))
+        handed = None if rescue is None else kept  # a budget is told if something is handed out
+        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=handed))
 
     def _read(self, table: Here, report: Report) -> Mapping[str, CountSource]:
         """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""
