@@ -69,9 +69,14 @@ def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
             with undisturbed_end() as end:
                 end()
                 error.add_note(paid.note(output) or f"{PAID_FOR}could not be kept anywhere")
-        elif journal is not None and not isinstance(error, PrivacyError):  # which says itself whether it goes on
+        elif journal is not None and not _is_refused_by_budget(error):
             error.add_note(f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice")
         raise
+
+
+def _is_refused_by_budget(error: BaseException) -> bool:
+    """Whether a budget does not let a run end, as another copy of its journal did: then no same command goes on."""
+    return isinstance(error, PrivacyError) and str(error).startswith("budget ")
 
 
 def _rescue(release: Released, output: str) -> str | None:
