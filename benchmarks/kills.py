@@ -6,8 +6,9 @@
 
 A run is a whole ``synthdp run`` with a journal and a budget, in a forked process that tells through a pipe what it
 believes to be on the disk. It is killed (SIGKILL) at a random moment and started again until it ends. After every kill
-all that it had told must be there, once. POSIX only. A kill leaves what the system has in memory, so that this says
-nothing of power cuts: against these stands that every line is flushed to the disk (fsync) before anything is told.
+all that it had told must be there, once, and a run that closed its journal must have written its table. POSIX only. A
+kill leaves what the system has in memory, so that this says nothing of power cuts: against these stands that every line
+is flushed to the disk (fsync) before anything is told.
 """
 
 import argparse
@@ -109,9 +110,11 @@ def killed_runs(n_kills: int, more: list[str], unit: str | None) -> Counter[str]
             if not was_killed:
                 assert status == 0, f"exit status {status}"
                 seconds = time.monotonic() - began if number == 1 else seconds
+            if not was_killed or Path("out.csv.journal.ended").exists():  # else the next would be another run
                 break
         found["runs that ended"] += 1
-        for name in ("b", "out.csv.journal", "out.csv", "out.csv.privacy.json"):
+        found["lost"] += not (Path("out.csv").exists() and Path("out.csv.privacy.json").exists())
+        for name in ("b", "out.csv.journal.ended", "out.csv", "out.csv.privacy.json"):
             Path(name).unlink()
     return found
 
@@ -140,8 +143,9 @@ def checked(says: list[str]) -> Counter[str]:
         n_charged = sum(entry["kind"] == "run" for entry in entries)
         found["double charges"] += n_charged > 1
         found["lost"] += "charged" in says and n_charged == 0
-        if Path("out.csv.journal").exists():
-            with ChainedFile("out.csv.journal", what="journal", patience=0) as file:
+        journal = next((name for name in ("out.csv.journal", "out.csv.journal.ended") if Path(name).exists()), None)
+        if journal is not None:
+            with ChainedFile(journal, what="journal", patience=0) as file:
                 found["answers checked"] += len(set(says) - {"charged"})
                 found["lost"] += len(set(says) - {"charged", *file.hashes})
     except SynthdpError as error:

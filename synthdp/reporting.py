@@ -26,10 +26,16 @@ def log(level: int, message: str, *arguments: object) -> None:
         LOGGER.log(level, message, *arguments, stacklevel=2)
 
 
-def log_charge(event: Mapping[str, Any], *, share_spent: float) -> None:
-    """Log what was charged, an event as its certificate has it, and which share of the budget is spent."""
+def log_charge(event: Mapping[str, Any], *, share_spent: float, is_kept: bool = False) -> None:
+    """Log what was charged, an event as its certificate has it, and which share of the budget is spent.
+
+    An answer that a journal kept was charged when it was given first, and costs nothing now.
+    """
     with suppress(Exception):
         what, noise = event_in_words(event)
+        if is_kept:
+            log(INFO, "answer kept before: %s %s", event["event"], what)
+            return
         message = "charged %s %s: %s, rho %.4g; %.4g %% of the budget is spent"
         log(INFO, message, event["event"], what, noise, event["rho"], 100 * share_spent)
 

@@ -1,7 +1,7 @@
 """The deterministic audit: every claim of a recipe, on neighbouring tables with frozen noise."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -21,6 +21,7 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.registry import as_mechanism
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
+from synthdp.sealing import SEAL
 from synthdp.selection.mechanism import Mechanism
 
 QUICK_ENGINE = "graphical-model"
@@ -149,12 +150,17 @@ def visible(synthesis: Synthesis) -> dict[str, object]:
     counts = [factor.values for factor in synthesis.model.marginals(wanted)]
     return {
         "schema": json.dumps(synthesis.schema.to_dict()),
-        "certificate": json.dumps(synthesis.certificate, default=str),
+        "certificate": json.dumps(without_run(synthesis.certificate), default=str),
         "set of measurements": [(m.clique, m.values.tolist(), np.asarray(m.stddev).tolist(), {
             name: groups.tolist() for name, groups in m.groups.items()
         }) for m in synthesis.measurements],
         "model": [float(synthesis.model.total), *(values.tolist() for values in counts)],
     }  # fmt: skip
+
+
+def without_run(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate says but for when its run began and how that is called, which no record has to do with."""
+    return {name: value for name, value in certificate.items() if name not in ("run", SEAL)}
 
 
 def default_neighbours() -> list[Neighbours]:

@@ -10,11 +10,12 @@ from typing import Any
 from synthdp.cautions import grouped
 from synthdp.cli.outputs import with_certificate
 from synthdp.errors import DataFileError
+from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.writing import reason
 
-_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Characters that move a terminal's cursor, clear it, or turn the direction of what follows."""
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that move a terminal's cursor, clear it, turn the direction of what follows, or that UTF-8 cannot say."""
 
 
 def print_text(text: str) -> None:
@@ -28,26 +29,38 @@ def print_text(text: str) -> None:
         raise DataFileError(f"standard output: it cannot be written: {reason(error)}; write it elsewhere") from None
 
 
-def announce(certificate: Mapping[str, Any], options: argparse.Namespace) -> None:
-    """Say what was written, as JSON if asked for; of a table on stdout the certificate on stderr tells."""
+def announce(certificate: Mapping[str, Any], options: argparse.Namespace, *, replay: str | None = None) -> None:
+    """Say what was written, as JSON if asked for; of a table on stdout the certificate on stderr tells.
+
+    ``replay`` is a caution that this is an earlier release again, empty if it is none; None where that cannot be.
+    """
     files = [] if options.output == STANDARD_STREAM else with_certificate(options.output)
     if options.json:
         said = ("guarantee", "is_private", "epsilon", "delta", "accounting")
         result = {"output": options.output, "certificate": files[1] if files else None}
-        result |= {name: certificate[name] for name in said} | {"cautions": certificate.get("cautions", [])}
+        result |= {name: certificate[name] for name in said} | with_replay(certificate.get("cautions", []), replay)
         stream = sys.stdout if files else sys.stderr
         stream.write(json.dumps(result) + "\n")
     elif files:
         sys.stderr.write(f"{files[0]}: {certificate['guarantee']}; details in {files[1]}\n")
 
 
-def announce_journal(journal: str, *, is_repeated: bool) -> None:
-    """Say that a journal is complete, and what it is still good for."""
-    said = "nothing was asked of the records: all answers were there" if is_repeated else "it holds the whole run"
-    sys.stderr.write(
-        f"synthdp: journal {journal}: {said}; the same command gives this release again for nothing, remove it for a "
-        "new one\n"
-    )
+def with_replay(cautions: Iterable[str], replay: str | None) -> dict[str, Any]:
+    """What the result of a run says as JSON of cautions, and of whether it is an earlier release again."""
+    if replay is None:
+        return {"cautions": [*cautions]}
+    return {"replayed": bool(replay), "cautions": [*([replay] if replay else []), *cautions]}
+
+
+def announce_journal(run: KeptRun, options: argparse.Namespace) -> None:
+    """Say that a journal is complete, and what it is still good for; or that it gave an earlier release again.
+
+    The latter is said wherever the output goes: nobody may take yesterday's release for today's.
+    """
+    if run.replay:
+        sys.stderr.write(f"synthdp: caution: {run.replay}\n")
+    elif run.journal_line and not options.json and options.output != STANDARD_STREAM:
+        sys.stderr.write(f"synthdp: {run.journal_line}\n")
 
 
 def caution(found: Iterable[str], options: argparse.Namespace) -> None:

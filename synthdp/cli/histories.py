@@ -7,7 +7,7 @@ from logging import INFO
 from synthdp.cli.announcing import announce, announce_journal, caution
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import check_outputs, write_history
+from synthdp.cli.outputs import check_outputs, ended_name_of, write_history
 from synthdp.cli.rescue import rescuing
 from synthdp.errors import ParameterError
 from synthdp.release.histories.history_package import IN_SHELL, check_settings
@@ -16,7 +16,6 @@ from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.stating.about import read_about
 from synthdp.reporting import Report, log
 from synthdp.sources.tables.rows import header_of
-from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -61,17 +60,19 @@ def run_history(
         called=IN_SHELL,
         stated={"about": read_about(options.about)} if options.about else {},
     )
-    with release.kept(journal, options.budget, options.budget_note), rescuing(options.output, journal) as paid:
+    with (
+        release.kept(journal, options.budget, options.budget_note, ended=ended_name_of(options)),
+        rescuing(options.output, journal) as paid,
+    ):
         log(INFO, "reading")
-        synthesis = release.of(table, report=status, rescue=paid.keep)
+        synthesis = release.of(table, report=status, rescue=paid.callback)
         paid.keep(synthesis)
         if options.save:
             synthesis.save(options.save, force=options.force)
             paid.path = options.save
         write_history(synthesis, options, status)
-    _announce(synthesis, options)
-    if journal is not None and not options.json and options.output != STANDARD_STREAM:
-        announce_journal(journal, is_repeated=release.is_repeated)
+    _announce(synthesis, options, replay=release.run.replay)
+    announce_journal(release.run, options)
 
 
 def sample_history(synthesis: HistorySynthesis, options: argparse.Namespace) -> None:
@@ -87,6 +88,6 @@ def sample_history(synthesis: HistorySynthesis, options: argparse.Namespace) -> 
     _announce(synthesis, options)
 
 
-def _announce(synthesis: HistorySynthesis, options: argparse.Namespace) -> None:
-    announce(synthesis.certificate, options)
+def _announce(synthesis: HistorySynthesis, options: argparse.Namespace, *, replay: str | None = None) -> None:
+    announce(synthesis.certificate, options, replay=replay)
     caution(synthesis.cautions, options)

@@ -38,6 +38,9 @@ CERTIFICATE_ENDING = ".privacy.json"
 JOURNAL_ENDING = ".journal"
 """The journal of ``out.csv``, or of a folder ``out``, is that with this ending, unless another is named."""
 
+ENDED_ENDING = ".ended"
+"""What such a journal gets in addition once its run has ended and its outputs are written: the next run has its own."""
+
 
 def journal_of(options: argparse.Namespace) -> str | None:
     """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
@@ -47,6 +50,18 @@ def journal_of(options: argparse.Namespace) -> str | None:
     if options.output == STANDARD_STREAM:
         raise ParameterError("--budget is given, and the output is '-'; name a file for the answers with --journal")
     return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
+
+
+def ended_name_of(options: argparse.Namespace) -> str | None:
+    """The name that the journal gets once its run has ended; None if it was named, and so keeps its name."""
+    journal = journal_of(options)
+    return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
+
+
+def kept_files(options: argparse.Namespace) -> dict[str, str]:
+    """What a run adds to or renames beside its outputs, by the options' names."""
+    found = {"--journal": journal_of(options), "--budget": options.budget, "ended journal": ended_name_of(options)}
+    return {name: path for name, path in found.items() if path is not None}
 
 
 def check_texts(schema: OpenSchema, output: str) -> None:

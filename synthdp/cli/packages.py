@@ -11,10 +11,18 @@ from logging import INFO
 from pathlib import Path
 from typing import Any
 
-from synthdp.cli.announcing import announce_journal, caution, print_text
+from synthdp.cli.announcing import announce_journal, caution, print_text, with_replay
 from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
 from synthdp.cli.log_lines import progress_on
-from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct, check_rows, journal_of, saved_files
+from synthdp.cli.outputs import (
+    CERTIFICATE_ENDING,
+    check_distinct,
+    check_rows,
+    ended_name_of,
+    journal_of,
+    kept_files,
+    saved_files,
+)
 from synthdp.cli.rescue import rescuing
 from synthdp.errors import DataFileError, ParameterError, SchemaError
 from synthdp.explain.packages import package_facts, package_text
@@ -68,7 +76,7 @@ def run_package(options: argparse.Namespace) -> None:
         raise ParameterError(f"--adjacency is {options.adjacency!r}; a package protects rows of its root: add-remove")
     package, folder, journal = Package.load(options.input), Path(options.input).parent, journal_of(options)
     _check_folder(package, options)
-    _check_files(package, folder, journal, options)
+    _check_files(package, folder, options)
     run = LinkedRelease(
         package=package,
         epsilon=options.epsilon,
@@ -81,20 +89,19 @@ def run_package(options: argparse.Namespace) -> None:
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
         tables = opened_tables(package, None, folder, stack)
         with (
-            run.kept(journal, options.budget, options.budget_note),
+            run.kept(journal, options.budget, options.budget_note, ended=ended_name_of(options)),
             rescuing(str(Path(options.output)), journal) as paid,
         ):
             log(INFO, "reading")
-            synthesis = run.of(lambda: read_sources(run, tables, status), report=status, rescue=paid.keep)
+            synthesis = run.of(lambda: read_sources(run, tables, status), report=status, rescue=paid.callback)
             paid.keep(synthesis)
             if options.save:
                 synthesis.save(options.save, force=options.force)
                 paid.path = options.save
             status("sampling", 0, 1)
             _write(synthesis, folder, options, given=None)
-    _announce(synthesis, options)
-    if journal is not None and not options.json:
-        announce_journal(journal, is_repeated=run.is_repeated)
+    _announce(synthesis, options, replay=run.run.replay)
+    announce_journal(run.run, options)
 
 
 def sample_package(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
@@ -184,17 +191,17 @@ def _check_folder(package: Package, options: argparse.Namespace) -> None:
         raise ParameterError(f"--output is {options.output!r}, the folder of the package; give another")
 
 
-def _check_files(package: Package, folder: Path, journal: str | None, options: argparse.Namespace) -> None:
+def _check_files(package: Package, folder: Path, options: argparse.Namespace) -> None:
     """Refuse files beside the folder of the output that cannot be written, or are read, or lie in it."""
     saved = saved_files({"--save": options.save})
-    kept = {"--journal": journal, "--budget": options.budget}
+    kept = kept_files(options)
     tables = [str(folder / path) for path in (*_files_of(package).values(), *filter(None, package.lookups.values()))]
     inputs = (options.input, *tables, *([options.about] if options.about else []))
-    check_distinct([*saved, *(path for path in kept.values() if path)], inputs=inputs)
+    check_distinct([*saved, *kept.values()], inputs=inputs)
     for path in saved:
         check_writable(path, force=options.force)
     for option, path in kept.items():
-        if path and Path(options.output).resolve() in Path(path).resolve().parents:
+        if Path(options.output).resolve() in Path(path).resolve().parents:
             raise ParameterError(f"{option} is {path!r}, in the folder of the output; name a file elsewhere")
 
 
@@ -265,11 +272,12 @@ def _fresh(field: Any) -> dict[str, Any]:
     return {"name": field["name"], "type": kind} | {k: field[k] for k in ("title", "description") if k in field}
 
 
-def _announce(synthesis: LinkedSynthesis, options: argparse.Namespace) -> None:
+def _announce(synthesis: LinkedSynthesis, options: argparse.Namespace, *, replay: str | None = None) -> None:
     certificate, path = synthesis.certificate, str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING))
     if options.json:
-        said: Iterable[str] = ("guarantee", "is_private", "epsilon", "delta", "accounting", "cautions")
+        said: Iterable[str] = ("guarantee", "is_private", "epsilon", "delta", "accounting")
         result = {"output": options.output, "certificate": path} | {name: certificate[name] for name in said}
+        result |= with_replay(certificate["cautions"], replay)
         sys.stdout.write(json_text(result))
         return
     sys.stderr.write(f"{options.output}: {certificate['guarantee']}; details in {path}\n")

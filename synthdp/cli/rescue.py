@@ -3,7 +3,7 @@
 import os
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TypeAlias, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.signals import undisturbed_end
+from synthdp.errors import PrivacyError
 from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
@@ -25,11 +26,19 @@ RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
 
 @final
 class PaidFor:
-    """The last release that was paid for, if any, and where it is saved already."""
+    """The last release that was paid for, if any, and where it is saved already.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    is_in_journal
+        Whether a journal holds all of it: then no other file is to hold it as well. A copy would lie about when the run
+        goes on, and would be a second release if another copy of the journal had become one.
+    """
+
+    def __init__(self, *, is_in_journal: bool = False) -> None:
         self.release: Released | None = None
         self.path: str | None = None
+        self.callback: Callable[[Released], None] | None = None if is_in_journal else self.keep
 
     def keep(self, release: Released) -> None:
         """Remember a release, or what was learnt for one."""
@@ -50,20 +59,24 @@ class PaidFor:
 def rescuing(output: str, journal: str | None = None) -> Iterator[PaidFor]:
     """If anything fails, save what was paid for beside ``output`` and note on the error where it is.
 
-    With a ``journal`` the same command goes on, which is noted as well.
+    With a ``journal`` all of it is there, and the same command goes on, which is noted instead.
     """
-    paid = PaidFor()
+    paid = PaidFor(is_in_journal=journal is not None)
     try:
         yield paid
     except BaseException as error:
-        if paid.release is not None:
+        if journal is None and paid.release is not None:
             with undisturbed_end() as end:
                 end()
-                if (note := paid.note(output)) is not None or journal is None:
-                    error.add_note(note or f"{PAID_FOR}could not be kept anywhere")
-        if journal is not None:
+                error.add_note(paid.note(output) or f"{PAID_FOR}could not be kept anywhere")
+        elif journal is not None and not _is_refused_by_budget(error):
             error.add_note(f"{PAID_FOR}is in {shlex.quote(journal)}: the same command goes on and pays nothing twice")
         raise
+
+
+def _is_refused_by_budget(error: BaseException) -> bool:
+    """Whether a budget does not let a run end, as another copy of its journal did: then no same command goes on."""
+    return isinstance(error, PrivacyError) and str(error).startswith("budget ")
 
 
 def _rescue(release: Released, output: str) -> str | None:

@@ -14,11 +14,11 @@ from synthdp.errors import ParameterError
 from synthdp.evaluation.evaluation import NOT_PRIVATE
 from synthdp.evaluation.linked_evaluation import LinkedEvaluation, Marginals
 from synthdp.evaluation.metrics.linked_marginals import SIBLINGS, LinkedMarginals, Names, distance
+from synthdp.evaluation.releases import read_certificate
 from synthdp.inference.requests import check_seed
 from synthdp.release.drawing.given_tables import referred_rows
 from synthdp.release.linked.synthesize_tables import Opened, opened_tables, package_of
 from synthdp.reporting import Report, finishing, in_notebook, silent, steps
-from synthdp.table.files.json_files import load_json
 from synthdp.table.headers import listed
 from synthdp.table.linking.linked_rows import FamilyRows, LinkedTableReader, joined_keys, linked_rows
 from synthdp.table.package.package import Package
@@ -76,7 +76,7 @@ def evaluate_tables(
     check_seed(seed)
     report = in_notebook(report)
     described = _described(truth, package)
-    stated = load_json(certificate, "certificate") if isinstance(certificate, str | PathLike) else certificate
+    stated = read_certificate(certificate)
     views = {name: view for name, view in views_of(described).items() if not view.is_later}
     with ExitStack() as stack:
         opened = [

@@ -5,9 +5,11 @@ from math import inf
 from os import PathLike
 from typing import Any, TypeAlias
 
-from synthdp.errors import ParameterError
+from synthdp.errors import DataFileError, ParameterError
 from synthdp.evaluation.metrics.references import Measured
 from synthdp.measurement import LinearMeasurement
+from synthdp.release.saving.stated import checked_certificate
+from synthdp.sealing import DAMAGED, is_damaged
 from synthdp.table.files.json_files import load_json
 from synthdp.table.schema.schema import Schema
 
@@ -33,10 +35,24 @@ def stated_by(certificates: Certificates, names: Sequence[str]) -> dict[str, Any
         If a file cannot be read.
     """
     given = {} if certificates is None else _by_name(certificates, names)
-    return {
-        name: load_json(each, "certificate") if isinstance(each := given.get(name), str | PathLike) else each
-        for name in names
-    }
+    return {name: read_certificate(given.get(name)) for name in names}
+
+
+def read_certificate(given: Any) -> Any:
+    """A certificate, from its file if that is what is given; anything else as it is.
+
+    Raises `DataFileError` or `SchemaError` if the file cannot be read, and `DataFileError` if a certificate is damaged.
+    """
+    if not isinstance(given, str | PathLike):
+        if isinstance(given, Mapping) and is_damaged(given):
+            raise DataFileError(f"certificate: {DAMAGED}")
+        return given
+    try:
+        return checked_certificate(load_json(given, "certificate"))
+    except DataFileError as error:
+        raise DataFileError(str(error) if str(given) in str(error) else f"{str(given)!r}: {error}") from None
+    except ValueError:
+        raise DataFileError(f"certificate {str(given)!r}: it is none that synthdp wrote; give a release's") from None
 
 
 def stated_epsilons(stated: Mapping[str, Any]) -> dict[str, float]:
@@ -77,10 +93,17 @@ def measured_in(
             found[name] = _of_measurements(certificate, schema)
         elif not isinstance(certificate.get("events"), Sequence):
             raise ParameterError(f"certificate of {name!r}: it has no events; give a release's certificate")
-        elif certificate.get("schema", {}).get("sha256", schema.fingerprint) != schema.fingerprint:
+        elif (certificate.get("schema") or {}).get("sha256", schema.fingerprint) != schema.fingerprint:
             notes.append(f"the certificate of {name!r} is of another schema: what its noise causes is unknown")
         else:
-            found[name] = Measured.of_events(certificate["events"], schema.domain)
+            try:
+                found[name] = Measured.of_events(certificate["events"], schema.domain)
+                if not all(0 < each.variance < inf for each in found[name]):
+                    raise ValueError("no noise")
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+                raise ParameterError(
+                    f"certificate of {name!r}: its events are none of a release; give a release's certificate"
+                ) from None
     return found, notes
 
 

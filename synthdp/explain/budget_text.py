@@ -31,8 +31,8 @@ def describe_budget(content: Mapping[str, Any]) -> str:
 
 
 def _entry(entry: Mapping[str, Any]) -> list[str]:
-    """One charge; that a run has ended is not worth a line."""
-    if entry["kind"] == "end":
+    """One charge; that a run has ended, or its journal became a release, is not worth a line."""
+    if entry["kind"] in ("end", "rescued"):
         return []
     note = f": {_in_a_line(entry['note'])}" if entry["note"] else ""
     if entry["kind"] == "run":

@@ -56,6 +56,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     if is_ours:
         facts += [("unit of privacy", content["unit_of_privacy"]), *_meaning(content), *_domain_facts(content)]
         facts += drawn_facts(content.get("domain", {}))
+        facts += run_facts(content.get("run") or {})
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))
@@ -168,6 +169,21 @@ def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
     }
     found = "; ".join(f"{name!r} {steps}" for name, steps in shares.items())
     return facts + ([("round values", f"found, and drawn as often, as multiples: {found}")] if heaped else [])
+
+
+def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which run it is of, when its answers were given, and what that means if the records changed meanwhile."""
+    if not run:  # of certificates of earlier versions
+        return []
+    charged = ", charged to a budget" if run["is_charged_to_budget"] else ""
+    facts = [("released", f"{run['released'] or 'at a time that nobody noted'} by run {run['id']}{charged}")]
+    if "resumed" in run:
+        facts.append(("resumed", f"on {', '.join(run['resumed'])}: {run['meaning']}"))
+    if "rescued" in run:
+        facts.append(("rescued", f"from its journal, without the run, {run['rescued']}"))
+    if "replayed" in run:
+        facts.append(("replayed", f"{run['replayed']}: all answers came from its journal, no record was asked"))
+    return facts
 
 
 def _generated_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from synthdp.explain.release_files import file_content, file_text
 from synthdp.release.linked.linked_archive import is_linked
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.saving.archive import read
+from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.table.columns.boolean import FALSE_WORDS, TRUE_WORDS
 from synthdp.table.columns.column import Column
@@ -28,6 +29,12 @@ _MAX_WIDTH = 100
 """Characters of a rule that are shown, and, halved, of the values of a column: rules get a line of their own."""
 _ZIP, _CHAINED = b"PK\x03\x04", b'{"hash":"'
 """How saved models begin, damaged ones too, and how journals and budgets do."""
+NO_CERTIFICATE = "its certificate is not as synthdp writes it; give one that it wrote, or restore it from a copy"
+"""Of certificates whose hash holds, or that have none, and that say what cannot be."""
+
+CERTIFICATE = "synthdp-certificate/"
+"""How the format of every certificate begins, also of one that lost what else it is known by."""
+
 _BINNED = {"quantiles": "by quantiles", "privtree": "by PrivTree", "equal-width": "of equal width"}
 
 
@@ -61,7 +68,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         raise _unknown(path, f": {str(error).removeprefix(f'file {path!r}: ').partition(';')[0]}") from None
     if not isinstance(content, dict):
         raise _unknown(path)
-    if "guarantee" in content and "events" in content:
+    if ("guarantee" in content and "events" in content) or str(content.get("format")).startswith(CERTIFICATE):
         return content, _certificate_text(path, content, is_whole)
     schema, kind = public_schema(content)
     certificate = _certificate_of(content)
@@ -100,9 +107,13 @@ def _unknown(path: str, slip: str = "") -> DataFileError:
 
 def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> str:
     try:
-        return certificate_text(content, is_whole=is_whole)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # somebody changed it
-        raise _unknown(path) from None
+        return certificate_text(checked_certificate(content), is_whole=is_whole)
+    except DataFileError as error:
+        raise DataFileError(f"{path!r}: {error}") from None
+    except MemoryError:
+        raise
+    except Exception:  # somebody changed it, and hashed it anew, or it is of another version
+        raise DataFileError(f"{path!r}: {NO_CERTIFICATE}") from None
 
 
 def _release_file(path: str, *, is_whole: bool) -> tuple[dict[str, Any], str]:

@@ -18,6 +18,7 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
     lines = [
         f"Journal of a run: {known}",
         f"  written by {content['made_by']}{', as here' if content['is_same_software'] else '; here it is another'}",
+        *_dates(content),
         f"  {len(content['events'])} answers, rho {spent} spent; {len(content['learnt'])} columns learnt; "
         f"{'complete' if content['complete'] else 'not complete'}",
     ]
@@ -30,7 +31,18 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
         [
             *lines,
             "",
-            f"The same command {'gives the same release again' if content['complete'] else 'goes on with it'}.",
+            f"The same command with --journal {quoted} gives the same release again, and says so."
+            if content["complete"]
+            else "The same command goes on with it.",
             f"Without the run: synthdp journal rescue {quoted} -o OUT makes a release of what it holds.",
         ]
     )
+
+
+def _dates(content: Mapping[str, Any]) -> list[str]:
+    """When the run began and was gone on with, what it is charged to, and whether the file was cut."""
+    began = [f"  run {content['run']}, begun {content['when']}"] if content["when"] else []
+    went_on = [f"  stopped, and gone on with on {', '.join(content['resumed'])}"] if content["resumed"] else []
+    charged = [f"  charged to budget {shlex.quote(budget['path'])}" for budget in content["budgets"]]
+    cut = [f"  {content['cut']}: the file was cut, or its run killed as it wrote that"] if content["cut"] else []
+    return [*began, *went_on, *charged, *cut]

@@ -11,7 +11,6 @@ from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.events import Event, exact_fraction, exact_rho
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.reporting import log_charge
 
 
 def exact_delta(delta: Fraction | float) -> Fraction:
@@ -160,8 +159,14 @@ class PrivacyLedger:
         """All charged events, oldest first."""
         return tuple(self._events)
 
+    @property
+    def share_spent(self) -> float:
+        """The share of the budget that is spent, that of the whole for a part of it."""
+        whole = self if self._whole is None else self._whole
+        return float(whole.spent / whole.budget)
+
     def charge(self, event: Event) -> None:
-        """Pay for an event and log it, or raise and leave the ledger as it was.
+        """Pay for an event, or raise and leave the ledger as it was.
 
         Raises
         ------
@@ -190,6 +195,3 @@ class PrivacyLedger:
             self._failed += failure
             self._spent += cost  # first, so that an interrupt between these lines never leaves too much
             self._events.append(event)
-        # Nothing was asked yet, so what is logged depends on released values at most.
-        if self._whole is None:
-            log_charge(event.to_dict(), share_spent=float(self._spent / self._budget))

@@ -13,6 +13,7 @@ from synthdp.privacy.events import CountsEvent, Event
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
+from synthdp.reporting import log_charge
 
 Source = TypeVar("Source")
 IntArray = NDArray[np.int64]
@@ -101,11 +102,13 @@ class Queryable(ABC, Generic[Source]):
         if isinstance(event, CountsEvent):
             self._check_scale(event.sigma_squared, event.rho)
         self._ledger.charge(event)
-        if self._memory is None:
-            return make()
-        answer = self._memory.recalled((event, *asked), n_numbers)
-        if answer is None:
-            answer = make()
+        answer = None if self._memory is None else self._memory.recalled((event, *asked), n_numbers)
+        # Nothing was asked yet, so what is logged depends on released values at most.
+        log_charge(event.to_dict(), share_spent=self._ledger.share_spent, is_kept=answer is not None)
+        if answer is not None:
+            return answer
+        answer = make()
+        if self._memory is not None:
             answer.numbers.setflags(write=False)  # the memory keeps what is answered, whatever is done with either
             self._memory.keep((event, *asked), answer)
         return answer

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, final
 
 from synthdp.errors import SchemaError
+from synthdp.sealing import sealed
 from synthdp.table.columns.column import Column
 from synthdp.table.files.json_files import write_json
 from synthdp.table.schema.open_schema import OpenSchema
@@ -36,7 +37,7 @@ class LearntDomain:
     @property
     def certificate(self) -> dict[str, object]:
         """What was charged."""
-        return dict(self._certificate)
+        return sealed(self._certificate)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a schema file, which also holds the certificate.
@@ -48,7 +49,7 @@ class LearntDomain:
         """
         content = self._schema.to_dict()
         own = content.get("synthdp", {})
-        content["synthdp"] = {**(own if isinstance(own, Mapping) else {}), "certificate": self._certificate}
+        content["synthdp"] = {**(own if isinstance(own, Mapping) else {}), "certificate": self.certificate}
         write_json(path, content, force=force)
 
     def __repr__(self) -> str:

@@ -115,9 +115,9 @@ class Release:
         return self._ledger
 
     @property
-    def is_repeated(self) -> bool:
-        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
-        return self._kept.is_repeated
+    def run(self) -> KeptRun:
+        """What is kept of the run, and whether it was there before."""
+        return self._kept
 
     @property
     def _domain_rho(self) -> Fraction:
@@ -140,10 +140,13 @@ class Release:
         journal: str | PathLike[str] | None = None,
         budget: Budget | str | PathLike[str] | None = None,
         note: str = "",
+        *,
+        ended: str | None = None,
     ) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget now, as in `synthesize`, to the end of the block.
 
-        To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        To be entered before records are read. The journal gets the name ``ended``, if there is one, at the end of the
+        block. Raises as `synthdp.release.keeping.kept_run.kept_run`.
         """
         others = {"target": self._target, "domain_share": self._domain_share}
         settings = run_settings(
@@ -155,7 +158,7 @@ class Release:
         )
         facts = self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)}
         with kept_run(
-            journal, budget, note=note, ledger=self._ledger, settings=settings, of="schema", facts=facts
+            journal, budget, ended=ended, note=note, ledger=self._ledger, settings=settings, of="schema", facts=facts
         ) as self._kept:
             yield self
 
@@ -211,7 +214,7 @@ class Release:
             return self._synthesis(schema, table, model)
         except BaseException:
             paid_for = self._paid_for(schema, table) if self._ledger.events else None
-            if rescue is not None and paid_for is not None:
+            if rescue is not None and paid_for is not None and self._kept.may_be_rescued():
                 rescue(paid_for)
             raise
         finally:
@@ -296,6 +299,7 @@ class Release:
             randomness=self._bits,
             engine=self._engine,
             learnt=self._found,
+            run=self._kept.identity.to_dict(),
             findings=self._findings,
             schema=schema,
             measurements=measurements,

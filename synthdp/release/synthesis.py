@@ -20,6 +20,7 @@ from synthdp.release.saving import archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.stating.refitted import refitted
 from synthdp.reporting import Report, silent
+from synthdp.sealing import sealed
 from synthdp.table.frames.form import PLAIN_FORM, TableForm
 from synthdp.table.schema.schema import Schema
 
@@ -74,7 +75,7 @@ class Synthesis(Answers):
         """What the release says about its guarantee, and about a fit made since; also written beside every table."""
         known = self._certificate.get("cautions", [])
         late = [caution for caution in fit_cautions(self.fitted) if caution not in known]
-        return self._certificate | ({"cautions": [*known, *late]} if late else {})
+        return sealed(self._certificate | ({"cautions": [*known, *late]} if late else {}))
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -244,7 +245,7 @@ class Synthesis(Answers):
             schema=self._schema,
             measurements=self._measurements,
             model=self.fitted,
-            certificate=self._certificate,
+            certificate=sealed(self._certificate),
             dtypes=self._form.dtypes,
         )
 

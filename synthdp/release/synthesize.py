@@ -194,7 +194,7 @@ def synthesize(
     container = table.container if table else PANDAS
     synthesis = found.in_form(TableForm(container, released_dtypes(public_dtypes, found.schema.table_columns)))
     fitting = synthesis.fitted.status.caution if synthesis.fitted is not None else ""  # what a fit says of itself
-    warn_of(synthesis, synthesis.cautions, rescue, repeated=journal if run.is_repeated else None, but=fitting)
+    warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay, but=fitting)
     return synthesis
 
 
@@ -203,20 +203,16 @@ def warn_of(
     cautions: Iterable[str],
     rescue: Callable[[Released], object] | None,
     *,
-    repeated: object = None,
+    replay: str = "",
     but: str = "",
 ) -> None:
     """Warn whoever called a door of each caution once, those of many columns in one; ``but`` was said before.
 
-    ``repeated`` is the journal, if all answers came from it.
+    ``replay`` is a caution of the call only: that all answers came from a journal.
     """
-    again = (
-        f"journal {str(repeated)!r}: nothing was asked of the records: all answers were there, and this is the release "
-        "of that run again; remove it, or name another, for a new one"
-    )
     try:
         new = [caution for caution in cautions if caution != but]
-        for caution in (*([] if repeated is None else [again]), *grouped(new)):
+        for caution in (*([replay] if replay else []), *grouped(new)):
             warnings.warn(caution, CautionWarning, stacklevel=4)
     except CautionWarning:  # by a filter; the budget is spent
         if rescue is not None:

@@ -30,7 +30,8 @@ def shown():
 def test_a_run_is_charged_and_says_where_its_journal_is():
     outcome = invoke(*RUN, "--budget-note", "yearly table")
     assert outcome.code == 0
-    assert outcome.notes[-1].startswith("synthdp: journal out.csv.journal: it holds the whole run; the same command")
+    ended = "out.csv.journal.ended"
+    assert outcome.notes[-1].startswith(f"synthdp: journal {ended}: it holds the whole run; --journal {ended} gives")
     text = invoke("budget", "show", "b").out.decode()
     for part in ("Budget of people of a town", "1, delta 1e-06 (zcdp", "yearly table", "Left: about epsilon 1."):
         assert part in text
@@ -38,10 +39,10 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
     assert head in text
     assert head in invoke("budget", "verify", "b", "--head", head).out.decode()
     assert_one_line(invoke("budget", "verify", "b", "--head", "0" * 64), 1)
-    first = Path("out.csv.journal").read_bytes()
-    again = invoke(*RUN, "--force")
+    first = Path(ended).read_bytes()
+    again = invoke(*RUN, "--force", "--journal", ended)
     assert "nothing was asked of the records: all answers were there" in again.err
-    assert Path("out.csv.journal").read_bytes() == first
+    assert Path(ended).read_bytes() == first
     assert len(shown()["entries"]) == 2
 
 
@@ -154,3 +155,27 @@ def test_create_refuses_what_makes_no_budget():
         assert_one_line(invoke(*new, *more), 2)
     assert_one_line(invoke("budget", "create", "-", "--epsilon=1", "--delta=1e-6", "--population", "x"), 1)
     assert not Path("new").exists()
+
+
+def test_a_budget_that_is_cut_anywhere_within_a_line_does_not_verify():
+    assert invoke("budget", "add", "b", "--epsilon", "0.5", "--note", "a table").code == 0
+    assert invoke("budget", "add", "b", "--epsilon", "0.25", "--note", "another").code == 0
+    whole = Path("b").read_bytes()
+    ends = [place for place, byte in enumerate(whole, start=1) if byte == ord("\n")]
+    assert invoke("budget", "verify", "b").code == 0
+    for place in [*range(ends[0] + 1, len(whole), 7), *(end - 1 for end in ends[1:]), ends[-1] - 2, ends[-1] - 3]:
+        Path("b").write_bytes(whole[:place])
+        outcome = invoke("budget", "verify", "b")
+        if place in ends:
+            assert (outcome.code, "only --head HASH tells" in outcome.out.decode()) == (0, True)
+            continue
+        assert_one_line(outcome, 1)
+        assert "the file was cut, or a run was killed as it wrote that" in outcome.err
+        assert Path("b").read_bytes() == whole[:place], "to verify is to change nothing"
+        assert invoke("budget", "show", "b").code == 0
+    Path("b").write_bytes(whole[: ends[1]])  # between lines only a hash that is kept elsewhere knows
+    head = json.loads(whole.splitlines()[-1])["hash"]
+    assert_one_line(invoke("budget", "verify", "b", "--head", head), 1)
+    Path("b").write_bytes(whole[: ends[-1] - 9])
+    assert invoke("budget", "add", "b", "--epsilon", "0.125", "--note", "in its place").code == 0
+    assert invoke("budget", "verify", "b").code == 0

@@ -1,14 +1,20 @@
 """``synthdp certificate``, and ``--about``: forms by endings, checks before anything is written or paid for."""
 
 import json
+from collections import Counter
 
+import numpy as np
 import pytest
 import yaml
-from helpers.cli_runs import HEADER, ROWS, SCHEMA, invoke, run_arguments
+from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke, run_arguments
+from helpers.mutated_files import odd_bytes, odd_json
+from helpers.release_files import edited, members_of, summed, write_zip
 from helpers.stated import ABOUT
 
+from synthdp.cli.commands.certificate import FORMS
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.sealing import sealed
 
 CERTIFICATE = "out.csv.privacy.json"
 
@@ -55,7 +61,7 @@ def test_what_is_said_later_comes_in_and_what_the_registry_lacks_is_told(release
     certificate = json.loads((released / CERTIFICATE).read_text(encoding="utf-8"))
     for key in ("actors", "name"):
         del certificate["about"][key]
-    (released / "less.json").write_text(json.dumps(certificate))
+    (released / "less.json").write_text(json.dumps(sealed(certificate)))
     outcome = invoke("certificate", "less.json", "-o", "none.yaml")
     assert (outcome.code, outcome.err) == (
         2,
@@ -80,7 +86,9 @@ REFUSED = [
     (("none.json", "-o", "c.html"), 1, "cannot be read"),
     (("schema.json", "-o", "c.html"), 1, "it holds no certificate"),
     (("in.csv", "-o", "c.html"), 1, "it is no schema"),
-    (("tampered.json", "-o", "c.html"), 1, "is no schema, kinds file, saved model or .privacy.json"),
+    (("damaged.json", "-o", "c.html"), 1, "the certificate is damaged, or was changed: its sha256"),
+    (("unsealed.json", "-o", "c.html"), 1, "the certificate is damaged, or was changed: its sha256"),
+    (("tampered.json", "-o", "c.html"), 1, "its certificate is not as synthdp writes it"),
     (("half.json", "-o", "c.html"), 1, "the certificate was changed, or is too old"),
     (("unprivate.json", "-o", "c.yaml"), 3, "NOT PRIVATE"),
     ((CERTIFICATE, "-o", "c.html", "--about", "none.yaml"), 1, "about 'none.yaml': it cannot be read"),
@@ -94,7 +102,10 @@ def test_what_cannot_be_is_refused_in_a_line(released):
         "half": {"meaning": [1]},
         "unprivate": {"is_private": False, "guarantee": "NOT PRIVATE: the noise can be predicted"},
     }.items():
-        (released / f"{name}.json").write_text(json.dumps(certificate | changed))
+        (released / f"{name}.json").write_text(json.dumps(sealed(certificate | changed)))
+    (released / "damaged.json").write_text(json.dumps(certificate | {"epsilon": 0.1}))
+    without = {name: value for name, value in certificate.items() if name != "sha256"}
+    (released / "unsealed.json").write_text(json.dumps(without))
     for arguments, code, problem in REFUSED:
         outcome = invoke("certificate", *arguments)
         assert (outcome.code, len(outcome.lines)) == (code, 1), outcome.err
@@ -114,3 +125,67 @@ def test_a_wrong_word_is_found_before_anything_is_read_or_paid_for(place, charge
 def test_what_is_read_is_not_replaced():
     outcome = invoke(*run_arguments("--about", "about.json", "--save", "about.json", "--force"))
     assert (outcome.code, "named twice" in outcome.err) == (2, True)
+
+
+@pytest.mark.parametrize("is_forged", [False, True], ids=["damaged", "forged"])
+def test_a_certificate_that_was_changed_anywhere_is_one_line_and_never_taken_for_what_it_was(released, is_forged):
+    """Damaged ones are refused whatever they say, and those with the right hash are written or refused."""
+    whole = (released / CERTIFICATE).read_bytes()
+    content, rng, codes = json.loads(whole), np.random.default_rng(7), Counter()
+    for number in range(60):
+        if is_forged:
+            changed = json.dumps(sealed(odd_json(content, rng))).encode()
+        else:
+            changed = odd_bytes(whole, rng) if number % 2 else json.dumps(odd_json(content, rng)).encode()
+        (released / "changed.json").write_bytes(changed)
+        for command in (
+            ("show", "changed.json", "--all"),
+            *(("certificate", "changed.json", "--as", form) for form in FORMS),
+        ):
+            outcome = invoke(*command)
+            codes[outcome.code] += 1
+            assert "internal error" not in outcome.err, (command, changed)
+            assert outcome.code == 0 or len(outcome.lines) == 1
+            assert outcome.code in ((0, 1, 2, 3) if is_forged else (1,)) or json.loads(changed) == content
+    assert codes[1] > 30
+    assert (codes[0] > 30) == is_forged
+
+
+def test_a_model_whose_certificate_was_changed_is_refused_though_its_checksums_hold(released):
+    found = members_of(released / "m.synthdp")
+    edited(lambda manifest: manifest["certificate"].update(epsilon=0.1))(found)
+    write_zip(released / "changed.synthdp", summed(found))
+    for command in (
+        ("sample", "changed.synthdp", "-o", "s.csv"),
+        ("show", "changed.synthdp"),
+        ("refit", "changed.synthdp", "--engine", "direct", "-o", "r.synthdp"),
+        ("report", "--public", "changed.synthdp", "-o", "p.html"),
+        ("certificate", "changed.synthdp", "-o", "c.html"),
+    ):
+        outcome = invoke(*command)
+        assert_one_line(outcome, 1)
+        assert "the certificate is damaged, or was changed" in outcome.err
+
+
+def test_a_report_refuses_a_damaged_certificate_beside_a_table(released):
+    content = json.loads((released / CERTIFICATE).read_text())
+    for changed in (
+        content | {"epsilon": 0.1},
+        sealed(content | {"schema": 7}),
+        sealed(content | {"events": [{"event": "marginal", "columns": 3}]}),
+        sealed(content | {"events": [{"event": "marginal", "columns": ["town"], "sigma": 0}]}),
+        [],
+    ):
+        (released / CERTIFICATE).write_text(json.dumps(changed))
+        outcome = invoke("report", "in.csv", "out.csv", "-s", "schema.json", "--json")
+        assert (outcome.code, len(outcome.lines)) in ((1, 2), (2, 2)), changed  # the first says that it is not private
+        assert "internal error" not in outcome.err
+
+
+def test_certificates_of_earlier_versions_have_no_hash_and_are_read(released):
+    content = json.loads((released / CERTIFICATE).read_text())
+    older = {name: value for name, value in content.items() if name not in ("sha256", "run")}
+    for stated in ({"format": "synthdp-certificate/1"}, {}):
+        (released / "older.json").write_text(json.dumps({n: v for n, v in older.items() if n != "format"} | stated))
+        assert invoke("show", "older.json").code == 0
+        assert invoke("certificate", "older.json", "-o", "older.html", "--force").code == 0

@@ -18,6 +18,7 @@ from synthdp.explain.numbers import at_most
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.stating.meaning import Protection
+from synthdp.sealing import sealed
 from synthdp.table.schema.open_schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
@@ -54,6 +55,12 @@ def place(tmp_path, monkeypatch):
 
 
 def save(place, content, name="file.json"):
+    """A file of JSON; certificates, and those in schemas, as if synthdp had written them."""
+    own = content.get("synthdp", {}) if isinstance(content, dict) else {}
+    if isinstance(own.get("certificate"), dict):
+        content = content | {"synthdp": own | {"certificate": sealed(own["certificate"])}}
+    elif isinstance(content, dict) and "guarantee" in content:
+        content = sealed(content)
     (place / name).write_text(json.dumps(content))
     return name
 
@@ -315,7 +322,7 @@ WRONG = {
     ),
     "damaged certificate of a stopped run": (
         {"fields": [{"name": "a", "type": "boolean"}], "synthdp": {"certificate": {"events": [1]}}},
-        "give one of these",
+        "its certificate is not as synthdp writes it",
     ),
 }
 

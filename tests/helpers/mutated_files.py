@@ -184,6 +184,22 @@ def mutated_lines(path):
     return mutant
 
 
+def sealed_json(content):
+    """A maker of certificates that say odd things and have the right hash."""
+    from synthdp.sealing import sealed
+
+    return lambda rng: json.dumps(sealed(odd_json(content, rng))).encode()
+
+
+def certificate():
+    """The certificate of a run."""
+    import synthdp
+
+    people = pd.DataFrame({"u": ["a", "b"] * 99, "b": [1, 7] * 99})
+    kinds = {"u": "string", "b": "integer"}
+    return synthdp.synthesize(people, kinds=kinds, epsilon=2.0, delta=1e-6, mechanism="mst").certificate
+
+
 def chained_files(folder):
     """Journals of a declared and of a learnt table, and of linked tables, and a budget."""
     import synthdp
@@ -217,9 +233,17 @@ def readers(folder):
     from synthdp.release.keeping.kept_answers import KeptAnswers
     from synthdp.release.settings import as_schema
     from synthdp.release.stating.about import read_about
-    from synthdp.table.files.json_files import load_json
+    from synthdp.table.files.json_files import json_text, load_json
 
     domain = synthdp.Domain(("u", "b"), (2, 3))
+    stated = certificate()
+
+    def told_of_one(path):
+        content, _ = describe(str(path))
+        json_text(content).encode()
+        if json.loads(Path(path).read_text(encoding="utf-8-sig")) != stated:
+            raise AssertionError("a certificate that is damaged was read")
+
     chained_files(folder)
     header = json.loads((folder / "j0").read_bytes().splitlines()[0])["entry"]
 
@@ -255,6 +279,8 @@ def readers(folder):
         ),
         "about.json": (mutated_json(ABOUT), read_about, (DataFileError, ParameterError)),
         "about.yaml": (mutated_yaml, read_about, (DataFileError, ParameterError)),
+        "certificate": (mutated_json(stated), told_of_one, public),
+        "forged": (sealed_json(stated), lambda path: json_text(describe(str(path))[0]).encode(), public),
         "budget": (mutated_lines(folder / "b"), shown, (*file, PrivacyError)),
         "journal": (mutated_lines(folder / "j0"), told, forged),
         "learnt": (mutated_lines(folder / "j1"), told, forged),

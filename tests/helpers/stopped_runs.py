@@ -53,6 +53,12 @@ def lines(path):
 
 
 def answers(path):
-    """All but the hash, the header, and notes on what was learnt and that the run has ended."""
+    """All but the hash, the header, and what is noted beside: what was learnt, when the run went on, its end."""
     entries = [json.loads(line)["entry"] for line in lines(path)[1:]]
-    return [entry for entry in entries if not {"learnt", "workload", "ended"} & entry.keys()]
+    return [entry for entry in entries if not {"learnt", "workload", "ended", "resumed", "budget"} & entry.keys()]
+
+
+def of_the_release(certificate):
+    """A certificate without the hash, and without what is true of the call: that all of it came from a journal."""
+    run = {name: value for name, value in certificate["run"].items() if name != "replayed"}
+    return {name: value for name, value in certificate.items() if name != "sha256"} | {"run": run}

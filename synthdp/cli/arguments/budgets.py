@@ -11,7 +11,8 @@ def add_keeping(parser: argparse.ArgumentParser) -> None:
         "--journal",
         metavar="FILE",
         help="keep each answer on the disk before the next: the same command goes on after a crash and pays nothing "
-        "twice; default with --budget: OUT.journal",
+        "twice, and gives the release of a run that has ended again; default with --budget: OUT.journal, which is "
+        "OUT.journal.ended once the run has ended",
     )
     parser.add_argument(
         "--budget", metavar="FILE", help="charge the run to a population's budget (`synthdp budget create`) beforehand"
@@ -54,6 +55,17 @@ def add_journal(commands: Commands) -> None:
     parser.add_argument("file", metavar="FILE", help="it stays as it is")
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="the saved release; a schema if only columns were learnt"
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="FILE",
+        help="the budget that the run is charged to, if it is not any more where the journal says: it is asked whether "
+        "another copy of the journal was released",
+    )
+    parser.add_argument(
+        "--unchecked",
+        action="store_true",
+        help="ask no budget; the certificate says what this and a release of another copy mean together",
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
 

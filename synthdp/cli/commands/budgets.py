@@ -43,4 +43,7 @@ def verify_command(options: argparse.Namespace) -> None:
     """``synthdp budget verify``: whether every line is as it was written."""
     budget = Budget(options.file)
     budget.verify(options.head)
-    print_text(f"{options.file}: all lines verify; head {budget.head}\n")
+    said = (
+        "" if options.head else "; that none was cut off behind them only --head HASH tells, with a hash kept elsewhere"
+    )
+    print_text(f"{options.file}: all lines verify; head {budget.head}{said}\n")

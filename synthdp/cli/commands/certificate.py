@@ -8,7 +8,7 @@ from typing import Any
 
 from synthdp.cli.announcing import print_text
 from synthdp.cli.outputs import check_distinct
-from synthdp.errors import DataFileError, ParameterError
+from synthdp.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.explain.describe import describe
 from synthdp.explain.pages.certificate_page import certificate_page
 from synthdp.release.stating.about import read_about
@@ -16,6 +16,7 @@ from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.deployment_record import deployment_record, next_tier
 from synthdp.release.stating.dp_events import event_tree
 from synthdp.release.stating.yaml_files import yaml_text
+from synthdp.sealing import sealed
 from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import json_text
 from synthdp.table.files.writing import check_writable, write_atomically
@@ -37,12 +38,12 @@ def certificate_command(options: argparse.Namespace) -> None:
     said = read_about(options.about) if options.about else {}
     certificate = _certificate(options.file)
     if said:
-        certificate["about"] = certificate.get("about", {}) | said
+        certificate["about"] = (certificate.get("about") or {}) | said
     try:
         text = _text(certificate, form)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        if isinstance(error, ParameterError):
-            raise
+    except (SynthdpError, MemoryError):
+        raise
+    except Exception:  # whatever a certificate says: somebody changed it, and hashed it anew
         raise DataFileError(f"{options.file!r}: the certificate was changed, or is too old for this form") from None
     _write(text, options)
     if form == "registry":
@@ -73,7 +74,7 @@ def _text(certificate: Mapping[str, Any], form: str) -> str:
         return certificate_page(certificate)
     if form == "registry":
         return yaml_text(deployment_record(certificate, certificate.get("about", {})))
-    return json_text(event_tree(certificate) if form == "dp-events" else certificate)
+    return json_text(event_tree(certificate) if form == "dp-events" else sealed(certificate))
 
 
 def _write(text: str, options: argparse.Namespace) -> None:
@@ -81,7 +82,7 @@ def _write(text: str, options: argparse.Namespace) -> None:
         print_text(text)
         return
     with write_atomically(options.output, force=options.force) as stream:
-        stream.write(text.encode())
+        stream.write(text.encode(errors="replace"))
 
 
 def _say_tier(about: Mapping[str, Any]) -> None:

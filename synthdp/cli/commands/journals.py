@@ -29,7 +29,7 @@ def rescue_command(options: argparse.Namespace) -> None:
         raise ParameterError(f"--output is {options.output!r}; a release is a file, give the name of one")
     check_distinct([options.output], inputs=(options.file,))
     check_writable(options.output, force=options.force)
-    found = from_journal(options.file)
+    found = from_journal(options.file, budget=options.budget, unchecked=options.unchecked)
     if isinstance(found, LearntDomain) and Path(options.output).suffix != ".json":
         raise ParameterError(
             f"--output is {options.output!r}, and the journal holds learnt columns only, which make a schema; give a "

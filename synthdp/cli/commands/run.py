@@ -16,7 +16,9 @@ from synthdp.cli.outputs import (
     check_outputs,
     check_rows,
     check_texts,
+    ended_name_of,
     journal_of,
+    kept_files,
     write_sample,
 )
 from synthdp.cli.packages import is_package_file, refuse_lost_package, run_package
@@ -32,7 +34,6 @@ from synthdp.reporting import Report, log
 from synthdp.sources.connecting import files_of, open_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.tables.rows import Rows, header_of, rows_of
-from synthdp.table.files.formats import STANDARD_STREAM
 from synthdp.table.files.json_files import load_json, write_json
 from synthdp.table.files.table_file import TableFile
 from synthdp.table.files.tables import open_table
@@ -52,10 +53,9 @@ def run_command(options: argparse.Namespace) -> None:
         refuse_lost_package(options.input)
         raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
-    kept = [path for path in (journal, options.budget) if path is not None]
     files = _input_files(options)
     inputs = [*files, *files_of(options.source), options.schema or options.kinds, *filter(None, [options.about])]
-    check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
+    check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
     of_kinds = options.kinds is not None
     public = load_json(options.kinds, "kinds") if of_kinds else load_json(options.schema, "schema")
     schema = schema_in(schema_of_kinds(public) if of_kinds else public, given_dialect(options, *files, options.output))
@@ -75,16 +75,18 @@ def run_command(options: argparse.Namespace) -> None:
             return
         release = _release(schema, options, max_rows)
         rows = _rows(schema, table, options, max_rows, status)
-        with release.kept(journal, options.budget, options.budget_note), rescuing(options.output, journal) as paid:
+        with (
+            release.kept(journal, options.budget, options.budget_note, ended=ended_name_of(options)),
+            rescuing(options.output, journal) as paid,
+        ):
             log(INFO, "reading")  # and not how far: steps are as many as the records make them
-            synthesis = release.of(rows(), report=status, rescue=paid.keep)
+            synthesis = release.of(rows(), report=status, rescue=paid.callback)
             paid.keep(synthesis)
             _save(synthesis, schema, options, paid)
             write_sample(synthesis, options, status)
-    announce(synthesis.certificate, options)
+    announce(synthesis.certificate, options, replay=release.run.replay)
     caution(synthesis.certificate["cautions"], options)
-    if journal is not None and not options.json and options.output != STANDARD_STREAM:
-        announce_journal(journal, is_repeated=release.is_repeated)
+    announce_journal(release.run, options)
 
 
 def _rows(

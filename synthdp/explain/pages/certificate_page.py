@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.cautions import grouped
-from synthdp.explain.certificates import NOISE_IN_UNITS, drawn_facts, event_row, in_units, measurement_row
+from synthdp.explain.certificates import (
+    NOISE_IN_UNITS,
+    drawn_facts,
+    event_row,
+    in_units,
+    measurement_row,
+    run_facts,
+)
 from synthdp.explain.numbers import at_most, chance, times
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
@@ -201,6 +208,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         found += [(name.capitalize(), said) for name, said in drawn_facts(domain)]
     if "post_processing" in content:
         found.append(("Afterwards", content["post_processing"]))
+    found += [(name.capitalize(), said) for name, said in run_facts(content.get("run") or {})]
     versions = content.get("versions") or {"": content.get("software", "unknown")}
     found.append(("Software", ", ".join(f"{name} {version}".strip() for name, version in versions.items())))
     if "schema" in content:

@@ -15,6 +15,7 @@ from synthdp.release.histories.history_package import IN_PYTHON, PERSONS, check_
 from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.keeping.kept_run import KeptRun
 from synthdp.release.linked.linked_release import LinkedRelease
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.reporting import Report, finishing, silent
@@ -71,9 +72,9 @@ class HistoryRelease:
         return self._run.ledger
 
     @property
-    def is_repeated(self) -> bool:
-        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
-        return self._run.is_repeated
+    def run(self) -> KeptRun:
+        """What is kept of the run, and whether it was there before."""
+        return self._run.run
 
     @contextmanager
     def kept(
@@ -81,9 +82,11 @@ class HistoryRelease:
         journal: str | PathLike[str] | None = None,
         budget: Budget | str | PathLike[str] | None = None,
         note: str = "",
+        *,
+        ended: str | None = None,
     ) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget now; as `LinkedRelease.kept`."""
-        with self._run.kept(journal, budget, note):
+        with self._run.kept(journal, budget, note, ended=ended):
             yield self
 
     @forgetful
@@ -105,10 +108,11 @@ class HistoryRelease:
         """
 
         def kept(paid: LinkedSynthesis) -> None:
-            if rescue is not None:
-                rescue(HistorySynthesis(paid))
+            assert rescue is not None
+            rescue(HistorySynthesis(paid))
 
-        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=kept))
+        handed = None if rescue is None else kept  # a budget is told if something is handed out
+        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=handed))
 
     def _read(self, table: Here, report: Report) -> Mapping[str, CountSource]:
         """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""

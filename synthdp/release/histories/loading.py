@@ -5,6 +5,7 @@ from os import PathLike
 from synthdp.release import loading
 from synthdp.release.histories.history_package import is_history
 from synthdp.release.histories.history_synthesis import HistorySynthesis
+from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.checks import checked_path
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.linked import linked_archive
@@ -38,7 +39,12 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Synthesi
     return _of_its_kind(LinkedSynthesis.load(path, max_bytes=max_bytes))
 
 
-def from_journal(path: str | PathLike[str]) -> Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain:
+def from_journal(
+    path: str | PathLike[str],
+    *,
+    budget: Budget | str | PathLike[str] | None = None,
+    unchecked: bool = False,
+) -> Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain:
     """Make a release of the answers in a journal, without its run and without records.
 
     All is as in `synthdp.release.loading.from_journal`, and raises the same errors.
@@ -47,6 +53,11 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LinkedSynthesis | His
     ----------
     path
         The journal; it stays as it is.
+    budget
+        The budget that its run was charged to, where it is not any more where the journal says. It is asked whether
+        another copy of the journal became another release, and notes that this one does.
+    unchecked
+        Do without asking it. The certificate then says what both releases would mean together.
 
     Returns
     -------
@@ -55,7 +66,9 @@ def from_journal(path: str | PathLike[str]) -> Synthesis | LinkedSynthesis | His
         told what the views before it say of the rows that its own hang on.
     """
     kept = loading.private_answers(path)
-    return _of_its_kind(linked_release_of(kept)) if kept.is_linked else loading.release_of(kept)
+    if not kept.is_linked:
+        return loading.rescued(kept, loading.release_of, budget=budget, unchecked=unchecked)
+    return _of_its_kind(loading.rescued(kept, linked_release_of, budget=budget, unchecked=unchecked))
 
 
 def _of_its_kind(release: LinkedSynthesis) -> LinkedSynthesis | HistorySynthesis:

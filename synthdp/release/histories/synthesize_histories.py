@@ -115,5 +115,5 @@ def synthesize_histories(
         )
         with run.kept(journal, budget, budget_note):
             synthesis = run.of(table, report=report, rescue=rescue)
-    warn_of(synthesis, synthesis.cautions, rescue, repeated=journal if run.is_repeated else None)
+    warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay)
     return synthesis

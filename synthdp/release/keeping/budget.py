@@ -1,8 +1,8 @@
 """The budget of a population: one file, to which every release about the same people is charged before it begins."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self, final
 
 from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
@@ -13,7 +13,7 @@ from synthdp.release.keeping.account import Account, Cost
 from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict, stated_cost, terms_to_dict
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import check_words, checked_path, member_of
-from synthdp.release.keeping.journal import Journal
+from synthdp.release.keeping.journal import Journal, now
 from synthdp.version import __version__
 
 WHAT = "budget"
@@ -101,7 +101,7 @@ class Budget:
             "adjacency": protected.adjacency.value,
             "unit": unit,
             "accounting": None if accounting is None else member_of(Accounting, "accounting", accounting).value,
-            "when": _now(),
+            "when": now(),
             "software": f"synthdp {__version__}",
         }
         ChainedFile.create(path, header, what=WHAT)
@@ -111,6 +111,16 @@ class Budget:
     def path(self) -> str:
         """Where it is."""
         return str(self._path)
+
+    @property
+    def place(self) -> str:
+        """Where it is, whatever folder one is in."""
+        return str(Path(self._path).absolute())
+
+    @property
+    def first(self) -> str:
+        """Hash of its first line, by which it is known wherever it is."""
+        return self._read().hashes[0]
 
     @property
     def head(self) -> str:
@@ -173,9 +183,39 @@ class Budget:
                     f"budget {self.path!r}: the charge for the run of journal {journal.path!r} is gone, so this is an "
                     "older copy: restore the budget, or give the same command again, which charges the run again"
                 )
-            self._check_answers(entries, journal)
+            self._check_answers(entries, journal.run, journal.hashes, journal.path)
             if journal.run not in entries.ended:
-                file.append({"kind": "end", "run": journal.run, "journal_head": journal.head, "when": _now()})
+                file.append({"kind": "end", "run": journal.run, "journal_head": journal.head, "when": now()})
+
+    def rescue(self, run: str, hashes: Sequence[str], path: str) -> None:
+        """Let what a journal holds become a release without its run, and note it: no other copy may be one then.
+
+        Parameters
+        ----------
+        run
+            Identifier of the run.
+        hashes
+            Of each line of its journal.
+        path
+            Where the journal is, for messages.
+
+        Raises
+        ------
+        PrivacyError
+            If the run was never charged, or other answers of it were released.
+        DataFileError
+            If the file cannot be read or written.
+        """
+        with self._open() as file:
+            entries = self._entries(file)
+            if run not in entries.runs:
+                raise PrivacyError(
+                    f"budget {self.path!r}: the run of journal {path!r} was not charged to it, so nobody knows what "
+                    "else was made of its answers: name the budget that it was charged to"
+                )
+            self._check_answers(entries, run, hashes, path)
+            if hashes[-1] not in (entries.ended.get(run), *entries.rescued.get(run, ())):
+                file.append({"kind": "rescued", "run": run, "journal_head": hashes[-1], "when": now()})
 
     def add(
         self,
@@ -214,10 +254,12 @@ class Budget:
     def verify(self, head: str | None = None) -> None:
         """Walk through the whole file; ``head``, if it is given, must be the hash of one of its lines.
 
+        That whole lines were cut off its end only a hash tells that was kept elsewhere.
+
         Raises
         ------
         DataFileError
-            If it is damaged, or the line of that hash is not there any more.
+            If it is damaged, ends within a line, or the line of that hash is not there any more.
         ParameterError
             If ``head`` is no text.
         """
@@ -225,7 +267,13 @@ class Budget:
             check_words("head", head, "give a hash that `show` printed")
         if head is not None and head.strip().lower() not in self._read().hashes:
             raise DataFileError(f"budget {self.path!r}: no line has the hash {head}; lines were cut off or replaced")
-        self._read()
+        with self._open(is_writable=False) as file:
+            self._entries(file)
+            if file.cut:
+                file.refuse(
+                    f"{file.cut}: the file was cut, or a run was killed as it wrote that; restore a copy in which more "
+                    "is there, else what runs enter next takes its place"
+                )
 
     def show(self) -> dict[str, Any]:
         """All that is in it, what is spent and what is left, as plain JSON values."""
@@ -250,7 +298,7 @@ class Budget:
         except (BudgetExceededError, PrivacyError) as error:
             raise type(error)(f"budget {self.path!r}: {error}") from None
         opened = {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
-        file.append({**entry, **cost_to_dict(cost), **opened, "when": _now()})
+        file.append({**entry, **cost_to_dict(cost), **opened, "when": now()})
 
     def _cost_of(self, ledger: PrivacyLedger, entries: Entries) -> Cost:
         """What a run costs in the budget's unit of privacy."""
@@ -274,16 +322,21 @@ class Budget:
                 f"budget {self.path!r}: it was charged for the run of journal {journal.path!r} with another cost; "
                 "start anew with another journal"
             )
-        self._check_answers(entries, journal)
+        self._check_answers(entries, journal.run, journal.hashes, journal.path)
 
-    def _check_answers(self, entries: Entries, journal: Journal) -> None:
-        """Refuse a run that has ended with other answers: two releases for the price of one."""
-        if entries.ended.get(journal.run, journal.head) != journal.head:
+    def _check_answers(self, entries: Entries, run: str, hashes: Sequence[str], path: str) -> None:
+        """Refuse a journal if its run was released with other answers: two releases for the price of one.
+
+        What was released until now is known by the hashes that its journal had. A journal that goes on from there has
+        them among its own.
+        """
+        if entries.ended.get(run, hashes[-1]) != hashes[-1]:
             raise PrivacyError(
-                f"budget {self.path!r}: the run of journal {journal.path!r} has ended with other answers, so this is "
+                f"budget {self.path!r}: the run of journal {path!r} has ended with other answers, so this is "
                 "an older copy: restore the journal, or start anew with another"
             )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+        if not {*entries.rescued.get(run, ())} <= {*hashes}:
+            raise PrivacyError(
+                f"budget {self.path!r}: of the run of journal {path!r} other answers became a release already, so this "
+                "is another copy: go on with that one, or start anew with another"
+            )

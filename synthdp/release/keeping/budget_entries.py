@@ -41,6 +41,8 @@ class Entries:
         For each run that was charged, by its identifier, its cost.
     ended
         For each of those that have ended the hash of its journal.
+    rescued
+        For each of those whose journal became a release without its run the hash that the journal had, each time.
     """
 
     header: Mapping[str, Any]
@@ -50,6 +52,7 @@ class Entries:
     account: Account
     runs: Mapping[str, Cost] = field(default_factory=dict)
     ended: Mapping[str, str] = field(default_factory=dict)
+    rescued: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, file: ChainedFile) -> Self:
@@ -57,6 +60,7 @@ class Entries:
         if file.n_bytes > MAX_BYTES:
             file.refuse(f"it has {file.n_bytes} bytes; a budget has at most {MAX_BYTES}")
         number, runs, ended = 0, {}, {}
+        rescued: dict[str, list[str]] = {}
         header, *entered = file.entries()
         try:
             unit, account = _opened(header)
@@ -64,6 +68,9 @@ class Entries:
                 number += 1
                 if entry["kind"] == "end":
                     ended[str(entry["run"])] = str(entry["journal_head"])
+                    continue
+                if entry["kind"] == "rescued":
+                    rescued.setdefault(str(entry["run"]), []).append(str(entry["journal_head"]))
                     continue
                 cost = _cost_in(entry)
                 terms = _terms_in(entry["terms"]) if "terms" in entry else account.terms
@@ -84,6 +91,7 @@ class Entries:
             account=account,
             runs=runs,
             ended=ended,
+            rescued=rescued,
         )
 
     def described(self) -> dict[str, Any]:

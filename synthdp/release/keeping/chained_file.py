@@ -16,7 +16,7 @@ from synthdp.errors import DataFileError, SchemaError
 from synthdp.release.keeping.locks import close_locked, open_locked
 from synthdp.strict_json import MAX_MEMORY, memory_of, parse_json
 from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.writing import reason, write_atomically
+from synthdp.table.files.writing import flush_directory, reason, write_atomically
 
 Result = TypeVar("Result")
 
@@ -62,7 +62,7 @@ class ChainedFile:
         self._path, self._what = Path(path), what
         self._starts: list[int] = []
         self._hashes: list[str] = []
-        self._end, self._is_ended = 0, True
+        self._end, self._is_ended, self._n_cut = 0, True, 0
         self._stream = self._opened(is_writable, patience)
         try:
             self._check_place()
@@ -101,6 +101,22 @@ class ChainedFile:
     def __len__(self) -> int:
         return len(self._starts)
 
+    def length(self, number: int) -> int:
+        """Bytes of a line."""
+        start, stop = (*self._starts, self._end)[number : number + 2]
+        return stop - start
+
+    @property
+    def cut(self) -> str:
+        """Where the file ends within a line, in words; empty if its last line is whole.
+
+        A process that was killed while it wrote leaves such an end, and so does whoever cuts a file. Nobody was told
+        that an entry is there before all of its line was on the disk.
+        """
+        if self._n_cut:
+            return f"line {len(self) + 1} is cut short, after {self._n_cut} bytes"
+        return "" if self._is_ended else f"line {len(self)} is there, but not the line feed that ends it"
+
     def entry(self, number: int, *, most_bytes: int = MAX_ENTRY_BYTES) -> dict[str, Any]:
         """One entry, read anew; raises `DataFileError` if it is no JSON object, or its line is longer than that."""
         text = self._text(number, most_bytes)
@@ -117,10 +133,10 @@ class ChainedFile:
 
     def _text(self, number: int, most_bytes: int) -> str:
         """The JSON of an entry."""
-        start, stop = (*self._starts, self._end)[number : number + 2]
-        if stop - start > most_bytes:
-            self.refuse(f"line {number + 1} has {stop - start} bytes where at most {most_bytes} are expected; {_OURS}")
-        line = self._failing("read", lambda: self._bytes(start, stop - start))
+        length = self.length(number)
+        if length > most_bytes:
+            self.refuse(f"line {number + 1} has {length} bytes where at most {most_bytes} are expected; {_OURS}")
+        line = self._failing("read", lambda: self._bytes(self._starts[number], length))
         try:
             return line[_START:].rstrip(b"\n")[:-1].decode("ascii")
         except UnicodeDecodeError:
@@ -148,6 +164,20 @@ class ChainedFile:
         self._starts.append(self._end + (not self._is_ended))
         self._end, self._is_ended = self._end + (not self._is_ended) + len(line), True
         self._hashes.append(digest)
+
+    def move(self, path: str | PathLike[str]) -> None:
+        """Give the file another name, in place of what has it, while nobody else can hold it; it is closed then.
+
+        Raises `OSError` if that is not possible.
+        """
+        self._check_place()
+        if os.name == "nt":  # there nobody may rename a file that is open
+            self.close()
+        try:
+            self._path.replace(path)
+            flush_directory(Path(path).resolve().parent)
+        finally:
+            self.close()
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise `DataFileError` with the name of the file."""
@@ -198,6 +228,7 @@ class ChainedFile:
                 if line.digest is None and line.is_ended:
                     self.refuse(f"line {len(self) + 1} was changed or is damaged; restore the file from a copy")
                 if line.digest is None:  # a write that was cut short
+                    self._n_cut = line.length
                     break
                 self._starts.append(self._end)
                 self._hashes.append(line.digest)
@@ -209,6 +240,7 @@ class ChainedFile:
         """Remove what was cut short, and have on the disk what a process may have been killed over: it counts now."""
         os.ftruncate(self._stream.fileno(), self._end)
         os.fsync(self._stream.fileno())
+        self._n_cut = 0
 
     @property
     def _previous(self) -> str:

@@ -2,9 +2,11 @@
 
 import json
 import platform
+import re
 import secrets
 import shlex
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib.metadata import version
 from os import PathLike
 from os.path import lexists
@@ -12,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self, final
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.errors import DataFileError, ParameterError, PrivacyError
 from synthdp.privacy.events import Event
 from synthdp.privacy.queryable import Answer
 from synthdp.release.keeping.chained_file import ChainedFile
@@ -27,6 +29,12 @@ WHAT = "journal"
 
 END = {"ended": True}
 """The last line of a run that asked for all that it wanted."""
+
+_MAX_REMARK = 1 << 16
+"""Bytes of a line that is no part of what was asked, at most: names of files have a few thousand."""
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", re.ASCII)
 
 
 @final
@@ -60,11 +68,13 @@ class Journal:
         facts: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._path, self._settings = checked_path(path, "journal"), dict(settings)
-        self._n_recalled, self._n_made = 0, 0
+        self._next, self._n_recalled, self._n_made = 1, 0, 0
+        self._resumed: list[str] = []
         self._is_new = not _exists(path)
+        self._began = now()
         if self._is_new:
-            header = {"format": FORMAT, "run": secrets.token_hex(16), "settings": self._settings, "made_by": made_by()}
-            ChainedFile.create(path, header | {"facts": _plain(facts)}, what=WHAT)
+            header = {"format": FORMAT, "run": new_run(), "when": self._began, "settings": self._settings}
+            ChainedFile.create(path, header | {"made_by": made_by(), "facts": _plain(facts)}, what=WHAT)
         self._file = ChainedFile(path, what=WHAT, patience=0)
         try:
             self._header = self._file.entry(0)
@@ -79,6 +89,16 @@ class Journal:
         return str(self._header["run"])
 
     @property
+    def when(self) -> str | None:
+        """When the run began, before it read a record: date and time in UTC; None if an earlier version began it."""
+        return when_in(self._header)
+
+    @property
+    def resumed(self) -> tuple[str, ...]:
+        """The days, in UTC, on which the run was gone on with and asked for more, as far as it has come again."""
+        return tuple(self._resumed)
+
+    @property
     def path(self) -> str:
         """Where it is."""
         return str(self._path)
@@ -89,9 +109,24 @@ class Journal:
         return self._file.head
 
     @property
+    def hashes(self) -> tuple[str, ...]:
+        """The hash of each line: whatever else holds one of them was the same up to there."""
+        return self._file.hashes
+
+    @property
     def n_made(self) -> int:
-        """How many answers were new: 0 of a run that was complete before."""
+        """How many answers were new."""
         return self._n_made
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all answers so far were there before: no record was asked for anything."""
+        return self._n_made == 0 and self._n_recalled > 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run asked for all that it wanted."""
+        return has_ended(self._file)
 
     def recalled(self, question: tuple[object, ...], n_numbers: int | None) -> Answer | None:
         """The next answer that is remembered, None if there is none.
@@ -105,7 +140,7 @@ class Journal:
         """
         if self._is_at_end:
             return None
-        entry = self._file.entry(self._n_recalled + 1, most_bytes=most_bytes(question, n_numbers))
+        entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
         if entry.get("question") != digest_of(question):
             self._refuse_question(entry, question)
         try:
@@ -113,8 +148,8 @@ class Journal:
             if not is_answer_to(question, n_numbers, answer):
                 raise ValueError("another answer")
         except ValueError:
-            self._file.refuse(f"line {self._n_recalled + 2} is no answer; give a file that synthdp wrote")
-        self._n_recalled += 1
+            self._file.refuse(f"line {self._next + 1} is no answer; give a file that synthdp wrote")
+        self._next, self._n_recalled = self._next + 1, self._n_recalled + 1
         return answer
 
     def keep(self, question: tuple[object, ...], answer: Answer) -> None:
@@ -123,8 +158,21 @@ class Journal:
         Raises `DataFileError` if it cannot be written.
         """
         asked = {"asked": _words(question[0]), "question": digest_of(question)}
+        if not self._is_new and self._n_made == 0 and self._has_answers:
+            day = self._began[:10]  # no more: when a run was stopped may tell of its records
+            self._remark({"resumed": day})
         self._file.append(asked | answer_to_dict(question, answer))
-        self._n_recalled, self._n_made = self._n_recalled + 1, self._n_made + 1
+        self._next, self._n_made = len(self._file), self._n_made + 1
+
+    def charged_to(self, path: str, first: str) -> None:
+        """Note the budget that the run is charged to, by its place and the hash of its first line.
+
+        Whoever makes a release of this file, or of a copy, is to ask it. To be called before the charge. What has ended
+        stays as it is. Raises `DataFileError` if it cannot be written.
+        """
+        remark = {"budget": {"path": path, "first": first}}
+        if self._header["format"] != BARE_FORMAT and not self.has_ended and remark not in self._remarks():
+            self._file.append(remark)
 
     def note(self, content: Mapping[str, Any]) -> None:
         """Write what follows from the answers so far, for whoever reads them without their run, if it is not there.
@@ -135,21 +183,33 @@ class Journal:
             return
         if self._is_at_end:
             self._file.append(content)
-        elif self._file.entry(self._n_recalled + 1) != json.loads(json.dumps(content)):
+        elif self._file.entry(self._next) != json.loads(json.dumps(content)):
             raise PrivacyError(f"journal {self.path!r}: its answers are read in another way; {self._way_out}")
-        self._n_recalled += 1
+        self._next += 1
 
     def finish(self) -> None:
         """Check that the run asked for all that is remembered, else it would release more than it says; note its end.
 
         Raises `PrivacyError` if not, and `DataFileError` if the end cannot be written.
         """
-        has_ended = not self._is_at_end and self._file.entry(len(self._file) - 1) == END
-        if (left := len(self._file) - 1 - self._n_recalled - has_ended) > 0:
+        has_more = not self._is_at_end
+        if (left := len(self._file) - self._next - (has_more and self.has_ended)) > 0:
             raise PrivacyError(
                 f"journal {self.path!r}: it holds {left} answers more than the run asked for; {self._way_out}"
             )
         self.note(END)
+
+    def move(self, path: str | PathLike[str]) -> bool:
+        """Give it another name, in place of a journal of a run that has ended before, and let others have it.
+
+        Returns whether that was possible.
+        """
+        try:
+            self._file.move(path)
+        except (OSError, DataFileError):
+            return False
+        self._path = path
+        return True
 
     def discard_if_new(self) -> None:
         """Remove the file if it was not there before: its run does not begin."""
@@ -169,7 +229,26 @@ class Journal:
 
     @property
     def _is_at_end(self) -> bool:
-        return self._n_recalled + 1 >= len(self._file)
+        """Whether nothing more is remembered; remarks that come next are read."""
+        while self._next < len(self._file) and (remark := remark_at(self._file, self._next)) is not None:
+            self._resumed += [str(remark["resumed"])] if "resumed" in remark else []
+            self._next += 1
+        return self._next >= len(self._file)
+
+    @property
+    def _has_answers(self) -> bool:
+        numbers = range(1, len(self._file))
+        return any(
+            self._file.length(number) >= _MAX_REMARK or "question" in self._file.entry(number) for number in numbers
+        )
+
+    def _remarks(self) -> list[dict[str, Any]]:
+        found = (remark_at(self._file, number) for number in range(1, len(self._file)))
+        return [remark for remark in found if remark is not None]
+
+    def _remark(self, remark: Mapping[str, str]) -> None:
+        self._file.append(remark)
+        self._resumed += remark.values()
 
     def _check_header(self) -> None:
         check_header(self._file, self._header)
@@ -209,6 +288,52 @@ def check_header(file: ChainedFile, header: Mapping[str, Any]) -> None:
     is_known = header.get("format") in (FORMAT, BARE_FORMAT)
     if not is_known or not isinstance(header.get("settings"), dict) or not isinstance(header.get("run"), str):
         file.refuse("it is no journal of this version of synthdp; give another name")
+
+
+def has_ended(file: ChainedFile) -> bool:
+    """Whether the last line of a journal says that its run has ended."""
+    last = len(file) - 1
+    return last > 0 and file.length(last) < _MAX_REMARK and file.entry(last) == END
+
+
+def remark_at(file: ChainedFile, number: int) -> dict[str, Any] | None:
+    """What a line of a journal says that is no part of what was asked; None if it is.
+
+    On which day a run that was stopped was gone on with, or to which budget it is charged.
+    """
+    if file.length(number) >= _MAX_REMARK:
+        return None
+    match entry := file.entry(number):
+        case {"resumed": str(day)} if len(entry) == 1 and _DAY.fullmatch(day):
+            return entry
+        case {"budget": {"path": str(), "first": str(), **others}} if len(entry) == 1 and not others:
+            return entry
+    return None
+
+
+def when_in(header: Mapping[str, Any]) -> str | None:
+    """When the run of a journal began, by its first line; None if an earlier version began it."""
+    found = header.get("when")
+    return found if isinstance(found, str) and _MOMENT.fullmatch(found) else None
+
+
+def check_replaceable(path: str | PathLike[str]) -> None:
+    """Raise `DataFileError` unless a name is free, or that of a journal whose run has ended and that nobody holds."""
+    if _exists(path):
+        with ChainedFile(path, what=WHAT, patience=0, is_writable=False) as file:
+            check_header(file, file.entry(0))
+            if not has_ended(file):
+                file.refuse("it would be replaced, and its run has not ended; give it another name")
+
+
+def new_run() -> str:
+    """An identifier for a run: random, of the operating system, in hexadecimal. It says nothing of the records."""
+    return secrets.token_hex(16)
+
+
+def now() -> str:
+    """Date and time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _exists(name: str | PathLike[str]) -> bool:

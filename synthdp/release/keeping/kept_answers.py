@@ -19,7 +19,15 @@ from synthdp.privacy.queryable import Answer
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import checked_path
-from synthdp.release.keeping.journal import BARE_FORMAT, END, WHAT, check_header, made_by
+from synthdp.release.keeping.journal import (
+    BARE_FORMAT,
+    WHAT,
+    check_header,
+    has_ended,
+    made_by,
+    remark_at,
+    when_in,
+)
 from synthdp.release.keeping.kept_events import MAX_ANSWER_BYTES, answer_in, event_in, merging_in
 from synthdp.table.schema.schema import Schema
 
@@ -45,6 +53,14 @@ class KeptAnswers:
         What a certificate says of the workload over the domain that was learnt; None if none was, or none yet.
     has_ended
         Whether the run asked for all that it wanted.
+    hashes
+        The hash of each line.
+    resumed
+        The days, in UTC, on which the run was gone on with.
+    budgets
+        Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line.
+    cut
+        Where the file ends within a line, in words.
     views
         Of linked tables each view that was begun, with the number of answers before it.
     """
@@ -55,6 +71,10 @@ class KeptAnswers:
     notes: tuple[Mapping[str, Any], ...]
     workload: Mapping[str, int] | None = None
     has_ended: bool = False
+    hashes: tuple[str, ...] = ()
+    resumed: tuple[str, ...] = ()
+    budgets: tuple[Mapping[str, str], ...] = ()
+    cut: str = ""
     views: tuple[tuple[str, int], ...] = ()
 
     @classmethod
@@ -76,10 +96,13 @@ class KeptAnswers:
                     f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
                 )
             answers, notes, views = list[tuple[Event, Answer, Coarsening | None]](), [], list[tuple[str, int]]()
-            workload = None
-            n_lines = len(file)
-            has_ended = n_lines > 1 and file.entry(n_lines - 1, most_bytes=MAX_ANSWER_BYTES) == END
-            for number in range(1, n_lines - has_ended):
+            resumed, budgets = list[str](), list[Mapping[str, str]]()
+            workload, ended = None, has_ended(file)
+            for number in range(1, len(file) - ended):
+                if (remark := remark_at(file, number)) is not None:
+                    resumed += [remark["resumed"]] if "resumed" in remark else []
+                    budgets += [remark["budget"]] if "budget" in remark else []
+                    continue
                 entry = file.entry(number, most_bytes=MAX_ANSWER_BYTES)
                 try:
                     if "learnt" in entry:
@@ -92,15 +115,30 @@ class KeptAnswers:
                         answers.append((event_in(entry.get("event")), answer_in(entry), merging_in(entry)))
                 except ValueError:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
+            hashes, cut = file.hashes, file.cut
         return cls(
             path=str(path),
             header=header,
             answers=tuple(answers),
             notes=tuple(notes),
             workload=workload,
-            has_ended=has_ended,
+            has_ended=ended,
+            hashes=hashes,
+            resumed=tuple(resumed),
+            budgets=tuple(budgets),
+            cut=cut,
             views=tuple(views),
         )
+
+    @property
+    def run(self) -> str:
+        """Identifier of the run."""
+        return str(self.header["run"])
+
+    @property
+    def when(self) -> str | None:
+        """When the run began, in UTC; None if an earlier version began it."""
+        return when_in(self.header)
 
     @property
     def is_linked(self) -> bool:
@@ -184,6 +222,10 @@ class KeptAnswers:
             "settings": dict(self.header["settings"]),
             "made_by": str(self.header.get("made_by")),
             "is_same_software": same,
+            "when": self.when,
+            "resumed": list(self.resumed),
+            "budgets": [dict(budget) for budget in self.budgets],
+            "cut": self.cut or None,
             "complete": self.has_ended,
             "is_linked": self.is_linked,
             "learnt": learnt,

@@ -27,6 +27,7 @@ def linked_certificate(
     engine: Estimator,
     randomness: Randomness,
     public: Mapping[str, object],
+    run: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What the release of a package says of its guarantee, as plain JSON values.
 
@@ -40,6 +41,8 @@ def linked_certificate(
         Those of the run.
     public
         Its recipe, and further public facts.
+    run
+        Which run it is, and when its answers were given, as `privacy_certificate` takes it.
     """
     root = package.root.name
     found: dict[str, list[str]] = {}
@@ -62,7 +65,12 @@ def linked_certificate(
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
     whole = privacy_certificate(
-        ledger=ledger, randomness=randomness, release={**public, **asked}, findings=findings, n_rows=n_roots
+        ledger=ledger,
+        randomness=randomness,
+        release={**public, **asked},
+        run=run,
+        findings=findings,
+        n_rows=n_roots,
     )
     return whole | {"unit_of_privacy": _unit_in_words(package.root)}
 

@@ -9,6 +9,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.keeping.kept_events import fraction_in
+from synthdp.release.keeping.kept_run import RunIdentity
 from synthdp.release.linked.linked_certificate import linked_certificate
 from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.registry import engine_named
@@ -21,7 +22,7 @@ from synthdp.table.package.view import View, views_of
 from synthdp.table.schema.open_schema import OpenSchema
 
 
-def linked_release_of(kept: KeptAnswers) -> LinkedSynthesis:
+def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthesis:
     """What the answers about linked tables make; all that is in the file is held against its package.
 
     Each view of which a marginal was measured is fitted by itself when it is needed, and not told what the views before
@@ -32,7 +33,7 @@ def linked_release_of(kept: KeptAnswers) -> LinkedSynthesis:
         package, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
         views = {label: view for label, view in views_of(package).items() if view.schema is not None}
         read = {
-            label: _part(views[label], answers, ledger, facts["views"][label], facts["public"])
+            label: _part(views[label], answers, ledger, facts["views"][label], facts["public"], identity)
             for label, answers in kept.by_view().items()
         }
         parts = {label: part for label, part in read.items() if part.measurements}
@@ -46,6 +47,7 @@ def linked_release_of(kept: KeptAnswers) -> LinkedSynthesis:
                 engine=engine_named("auto"),
                 randomness=SystemRandomness(),
                 public=facts["public"],
+                run=identity.to_dict(),
             )
     except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
@@ -55,7 +57,12 @@ def linked_release_of(kept: KeptAnswers) -> LinkedSynthesis:
 
 
 def _part(
-    view: View, kept: KeptAnswers, ledger: PrivacyLedger, stated: Mapping[str, Any], public: Mapping[str, Any]
+    view: View,
+    kept: KeptAnswers,
+    ledger: PrivacyLedger,
+    stated: Mapping[str, Any],
+    public: Mapping[str, Any],
+    identity: RunIdentity,
 ) -> Synthesis:
     """The release of one view, its answers charged to the ledger of all."""
     assert view.schema is not None
@@ -74,6 +81,7 @@ def _part(
         randomness=SystemRandomness(),
         engine=engine_named("auto"),
         learnt=(),
+        run=identity.to_dict(),
         schema=view.schema,
         measurements=measured,
         unread=unread,

@@ -109,9 +109,9 @@ class LinkedRelease:
         return "+".join(self._package.root.key)
 
     @property
-    def is_repeated(self) -> bool:
-        """Whether all answers came from its journal: the run was complete before, and no record was looked at."""
-        return self._kept.is_repeated
+    def run(self) -> KeptRun:
+        """What is kept of the run, and whether it was there before."""
+        return self._kept
 
     @contextmanager
     def kept(
@@ -119,6 +119,8 @@ class LinkedRelease:
         journal: str | PathLike[str] | None = None,
         budget: Budget | str | PathLike[str] | None = None,
         note: str = "",
+        *,
+        ended: str | None = None,
     ) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does; one for all tables.
 
@@ -134,7 +136,14 @@ class LinkedRelease:
             others={"randomness": self._bits.description},
         )
         with kept_run(
-            journal, budget, note=note, ledger=self._ledger, settings=settings, of="package", facts=self._facts()
+            journal,
+            budget,
+            ended=ended,
+            note=note,
+            ledger=self._ledger,
+            settings=settings,
+            of="package",
+            facts=self._facts(),
         ) as self._kept:
             yield self
 
@@ -228,7 +237,7 @@ class LinkedRelease:
                     above.add(label, parts[label])
             self._kept.end()
         except BaseException:
-            if rescue is not None and parts:
+            if rescue is not None and parts and self._kept.may_be_rescued():
                 rescue(self._synthesis(parts))
             raise
         return self._synthesis(parts)
@@ -242,6 +251,7 @@ class LinkedRelease:
             engine=self._engine,
             randomness=self._bits,
             public=self._public,
+            run=self._kept.identity.to_dict(),
         )
         return LinkedSynthesis(package=self._package, parts=parts, certificate=certificate)
 

@@ -27,6 +27,7 @@ from synthdp.release.linked import linked_archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.uncertainty.intervals import cell_labels
+from synthdp.sealing import sealed
 from synthdp.table.headers import listed
 from synthdp.table.package.joined import regrouped
 from synthdp.table.package.linked_table import LinkedTable
@@ -70,7 +71,7 @@ class LinkedSynthesis:
     @property
     def certificate(self) -> dict[str, Any]:
         """What the release says about its guarantee."""
-        return dict(self._certificate)
+        return sealed(self._certificate)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -230,7 +231,7 @@ class LinkedSynthesis:
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        linked_archive.write(self._package.content, self._parts, self._certificate, path, force=force)
+        linked_archive.write(self._package.content, self._parts, self.certificate, path, force=force)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, max_bytes: int | None = None) -> Self:

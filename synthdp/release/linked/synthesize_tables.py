@@ -104,7 +104,7 @@ def synthesize_tables(
         found = opened_tables(described, tables, folder, stack)
         with run.kept(journal, budget, budget_note):
             synthesis = run.of(lambda: read_sources(run, found), report=report, rescue=rescue)
-    warn_of(synthesis, synthesis.cautions, rescue, repeated=journal if run.is_repeated else None)
+    warn_of(synthesis, synthesis.cautions, rescue, replay=run.run.replay)
     return synthesis
 
 

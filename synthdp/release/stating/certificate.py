@@ -26,7 +26,7 @@ from synthdp.workload import Workload
 SCHEMA_FILE = Path(__file__).with_name("certificate.schema.json")
 """JSON Schema (draft 2020-12) of every certificate that this version writes."""
 
-FORMAT = "synthdp-certificate/1"
+FORMAT = "synthdp-certificate/2"
 """Stands in every certificate; another number is another ``certificate.schema.json``."""
 
 NOT_COVERED = (
@@ -40,6 +40,14 @@ UNKNOWN_ROWS = (
 )
 _MANY_RECORDS = "people with more than one record: the guarantee is for one record"
 
+RESUMED = (
+    "the run was stopped and gone on with: each answer protects the records as they were when it was given. If they "
+    "had changed by then, the guarantee is for all answers together, to whoever is in one version, another or several, "
+    "with what is there in each; what is drawn mixes the versions, and under replace-one the number of records of none "
+    "of them is protected"
+)
+"""What is guaranteed then; whether the records had changed nobody can know, for it would have to be paid for."""
+
 LARGE_EPSILON = 10.0
 LARGE_DELTA, LARGE_DELTA_SHARE = 1e-4, 0.1
 """Beyond these a certificate warns its reader, of delta also beyond that share of 1 / (number of people); all are
@@ -51,6 +59,7 @@ def privacy_certificate(
     ledger: PrivacyLedger,
     randomness: Randomness,
     release: Mapping[str, object],
+    run: Mapping[str, Any] = MappingProxyType({}),
     findings: Sequence[str] = (),
     n_rows: float | None = None,
 ) -> dict[str, object]:
@@ -65,6 +74,9 @@ def privacy_certificate(
     release
         Public facts from above: version, mechanism, engine, schema. They cannot replace what the
         kernel states.
+    run
+        Which run it is of, and when its answers were given, as
+        `synthdp.release.keeping.kept_run.RunIdentity.to_dict` says it.
     findings
         Further cautions, from released values.
     n_rows
@@ -85,6 +97,7 @@ def privacy_certificate(
         "unit_of_privacy": unit_in_words(ledger.unit),
         "max_rows_per_unit": ledger.unit.max_rows,
         "meaning": _meaning(ledger) if randomness.is_private else None,
+        **({"run": {**run, **({"meaning": RESUMED} if "resumed" in run else {})}} if run else {}),
         "cautions": [*weak, *findings],
         "accounting": {
             "currency": ledger.accounting.value,
@@ -103,9 +116,22 @@ def privacy_certificate(
     details = {
         "versions": versions(),
         "events": [event.to_dict() for event in ledger.events],
-        "not_covered": [*NOT_COVERED, *([_MANY_RECORDS] if ledger.unit.column is None else [])],
+        "not_covered": [
+            *NOT_COVERED,
+            *([_MANY_RECORDS] if ledger.unit.column is None else []),
+            *([_copied(ledger)] if {"resumed", "rescued"} & run.keys() and not run["is_charged_to_budget"] else []),
+        ],
     }
     return statement | dict(release) | statement | details
+
+
+def _copied(ledger: PrivacyLedger) -> str:
+    """What this release and one of another copy of its journal mean together: what two releases do."""
+    both = f"({_shortest(2 * ledger.epsilon)}, {_shortest(2 * ledger.delta)})"
+    return (
+        "another copy of the journal that this was made from: if the run went on there as well, that is a second "
+        f"release, and both together are {both}-differentially private; only a budget notices that"
+    )
 
 
 def _meaning(ledger: PrivacyLedger) -> list[dict[str, Any]]:

@@ -67,6 +67,7 @@ class RunFacts:
         randomness: Randomness,
         engine: Estimator,
         learnt: Collection[str],
+        run: Mapping[str, Any],
         findings: Sequence[str] = (),
         schema: Schema | None = None,
         measurements: Sequence[LinearMeasurement] = (),
@@ -81,6 +82,8 @@ class RunFacts:
             Those of the run.
         learnt
             Names of the columns that were learnt.
+        run
+            Which run it is, and when its answers were given, as `privacy_certificate` takes it.
         findings
             What learning them found out.
         schema
@@ -95,6 +98,7 @@ class RunFacts:
             ledger=ledger,
             randomness=randomness,
             release=self._stated(engine, learnt, schema, measurements, model) | unread_facts(unread),
+            run=run,
             findings=[*findings, *count_cautions(measurements), *said, *fit_cautions(model)],
             n_rows=clear_total(measurements) if measurements else None,
         )

@@ -36,12 +36,14 @@ def load_json(path: str | PathLike[str], what: str) -> Any:
 
 
 def json_text(content: Any) -> str:
-    """JSON as people read it, with a line feed at its end.
+    """JSON as people read it, with a line feed at its end; escaped where UTF-8 could not say it.
 
     >>> json_text({"levels": ["é"]})
     '{\\n  "levels": [\\n    "é"\\n  ]\\n}\\n'
     """
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    has_lone_surrogates = any("\ud800" <= letter <= "\udfff" for letter in text) if not text.isascii() else False
+    return (json.dumps(content, indent=2) if has_lone_surrogates else text) + "\n"
 
 
 def write_json(path: str | PathLike[str], content: Any, *, force: bool) -> None:

@@ -93,7 +93,7 @@ def write_atomically(path: str | PathLike[str], *, force: bool) -> Iterator[Bina
             _move(hidden, target, force=force)
         finally:
             hidden.unlink(missing_ok=True)
-        _flush_directory(target.parent)
+        flush_directory(target.parent)
     except FileExistsError:
         _refuse_existing(path)
     except OSError as error:
@@ -129,7 +129,8 @@ def _move(hidden: Path, target: Path, *, force: bool) -> None:
     hidden.replace(target)
 
 
-def _flush_directory(folder: Path) -> None:
+def flush_directory(folder: Path) -> None:
+    """Have names that were given in a folder on the disk, where the system can."""
     with suppress(OSError):  # not every system can; the file itself is on the disk already
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -160,7 +160,7 @@ def test_it_goes_on_after_a_stop_is_charged_once_and_shares_a_budget_with_the_un
     assert len(whole.certificate["events"]) == found.n_measured == len([e for e in answers(journal) if "view" not in e])
     assert found.sample(5, seed=1).columns.tolist() == ["ward", "patient", "day"]
     synthdp.synthesize(table, SCHEMA, unit="patient", max_rows_per_unit=2, **RUN | kept | {"journal": tmp_path / "k"})
-    assert [entry["kind"] for entry in budget.show()["entries"]] == ["run", "end"] * 2
+    assert [entry["kind"] for entry in budget.show()["entries"]] == ["run", "rescued", "end", "run", "end"]
 
 
 # --- what is refused --------------------------------------------------------------------------------------

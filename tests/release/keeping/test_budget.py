@@ -44,7 +44,7 @@ def ledger(epsilon=0.25, delta=1e-7, accounting=Accounting.GDP, failure_share=0.
 
 
 def journal(name="1", head="h"):
-    return SimpleNamespace(run=name, path=f"{name}.journal", head=head)
+    return SimpleNamespace(run=name, path=f"{name}.journal", head=head, hashes=("first", head))
 
 
 def charge(budget, run="1", head="h", **options):

@@ -375,7 +375,7 @@ def test_a_journal_is_held_by_one_run_and_holds_nothing_but_answers(path):
             Journal(path, SETTINGS)
         PrivateTable(ArraySource(DOMAIN, ROWS), ledger(), memory=journal).measure(("a",), rho=RHO)
     header, answer = (json.loads(line)["entry"] for line in path.read_text().splitlines())
-    assert set(header) == {"format", "run", "settings", "made_by", "facts"}
+    assert set(header) == {"format", "run", "when", "settings", "made_by", "facts"}
     assert set(answer) == {"asked", "question", "event", "kind", "numbers", "texts"}
 
 

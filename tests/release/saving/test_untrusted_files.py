@@ -12,6 +12,7 @@ from helpers.release_files import MANIFEST, edited, members_of, mutated, npy, su
 import synthdp
 from synthdp.errors import DataFileError, SynthdpError
 from synthdp.release.saving import members
+from synthdp.sealing import sealed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memory are those of POSIX")
 
@@ -128,7 +129,7 @@ def test_small_files_that_ask_for_much_are_read_or_refused_within_200_mb(plain, 
 def test_a_larger_limit_is_asked_for_and_can_be_given(plain, tmp_path, monkeypatch):
     for forge in (
         lambda found: found.update({"model/zeros-0.npy": npy(np.zeros(200_000))}),
-        edited(lambda m: m["certificate"].update(x=[[]] * 100_000)),
+        edited(lambda m: m.update(certificate=sealed({**m["certificate"], "x": [[]] * 100_000}))),
     ):
         found = members_of(plain)
         forge(found)
