@@ -70,8 +70,6 @@ def evaluate_tables(
         If a table is missing or does not fit the package.
     DataFileError
         If a file cannot be read.
-    PrivacyError
-        If rows of several roots have the same key where other rows hang on them.
     """
     check_seed(seed)
     report = in_notebook(report)

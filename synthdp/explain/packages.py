@@ -10,6 +10,7 @@ from synthdp.privacy.noise.gaussian import stddev_of_noise
 from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.release.linked.completable import check_completable
 from synthdp.release.linked.linked_release import shares_of
+from synthdp.table.package.matching import check_matching
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import views_of
 
@@ -26,12 +27,15 @@ def package_facts(package: Package, *, epsilon: float | None, delta: float | Non
 
     Raises
     ------
+    SchemaError
+        If keys are declared such that no row can hang on another.
     ParameterError
         If the budget is out of range, or only half of it is given; or rules leave a row of a family nothing.
     """
     if (epsilon is None) != (delta is None):
         raise ParameterError("epsilon and delta go together; give both, or none")
     views = {label: view for label, view in views_of(package).items() if view.schema is not None}
+    check_matching(package)
     check_completable(package, views)
     shares = shares_of(views)
     budget = None if epsilon is None or delta is None else Accounting.GDP.rho(epsilon=epsilon, delta=delta)

@@ -50,7 +50,7 @@ def asked(
     3
     """
     try:
-        with _silence(), catch_warnings(record=True):  # what it warns of may quote rows, too
+        with _silence(), catch_warnings(action="ignore"):  # a warning may quote rows, and a filter make an error of it
             return question() if stop is None else stoppable(question, stop)
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise

@@ -7,9 +7,9 @@ from synthdp.inference.estimator import Estimator
 from synthdp.measurement import clear_total
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.linked.unlinked import unlinked
 from synthdp.release.stating.certificate import cautions, privacy_certificate
 from synthdp.release.synthesis import Synthesis
-from synthdp.table.package.linked_table import LinkedTable
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View
 from synthdp.version import __version__
@@ -49,6 +49,8 @@ def linked_certificate(
     for name, part in parts.items():
         for text in _of_part(part, views[name]):
             found.setdefault(text, []).append(name)
+    for name, text in unlinked(views, parts):
+        found.setdefault(text, []).append(name)
     findings = [f"{', '.join(names)}: {text}" for text, names in found.items()]
     n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
     workloads = [part.certificate["workload"] for part in parts.values()]
@@ -72,15 +74,19 @@ def linked_certificate(
         findings=findings,
         n_rows=n_roots,
     )
-    return whole | {"unit_of_privacy": _unit_in_words(package.root)}
+    return whole | {"unit_of_privacy": _unit_in_words(package)}
 
 
-def _unit_in_words(root: LinkedTable) -> str:
+def _unit_in_words(package: Package) -> str:
     """What is protected as one; rows of a root with nothing but a key are known by those that hang on them."""
+    root = package.root
     keys = ", ".join(map(repr, root.key))
     whose = "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
     what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
-    return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out"
+    shared = ""
+    if any(table.parent is not None and table.is_above for table in package.tables):
+        shared = "; a row that hangs on several, since a key repeats under them, counts with each of them"
+    return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out{shared}"
 
 
 def _of_part(part: Synthesis, view: View) -> list[str]:
@@ -120,9 +126,6 @@ def _unprotected(package: Package) -> list[dict[str, str]]:
         "which columns are keys, what they refer to, and most children of a parent": "declared in the package",
         "budget, recipe, and engine": "settings of the run",
     }
-    if any(table.parent is not None and table.is_above for table in package.tables):
-        repeats = "that no primary key of a table with others below it repeats among rows of different roots"
-        found[repeats] = "the tables: the run is refused else"
     if package.lookups:
         found[f"public tables: {', '.join(package.lookups)}"] = "declared public in the package; released as they are"
     found["rows whose parent is not there, and those beyond the most children"] = "left out, and not counted"

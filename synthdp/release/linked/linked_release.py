@@ -34,6 +34,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
 from synthdp.reporting import Report, in_notebook, silent
 from synthdp.selection.mechanism import Mechanism
+from synthdp.table.package.matching import check_matching
 from synthdp.table.package.package import Package
 from synthdp.table.package.view import View, views_of
 from synthdp.workload import Workload
@@ -66,6 +67,7 @@ class LinkedRelease:
         randomness: Randomness | None = None,
     ) -> None:
         self._package, self._stated, self._randomness = package, dict(stated), randomness
+        check_matching(package)
         self._all_views = views_of(package)
         self._views = {name: view for name, view in self._all_views.items() if view.schema is not None}
         self._mechanism = as_mechanism(mechanism)

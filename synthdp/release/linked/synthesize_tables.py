@@ -80,13 +80,11 @@ def synthesize_tables(
     Raises
     ------
     SchemaError
-        If the package contradicts itself or the tables' headers, before any row is read.
+        If the package contradicts itself or the tables' headers, or keys are declared such that no row can hang on
+        another, before any row is read.
     ParameterError
         If a table is missing, or another argument is out of range.
-    PrivacyError
-        If rows of several roots have the same key where other rows hang on them: nobody could tell whose these are; or
-        as `synthesize` of journal and budget.
-    BudgetExceededError, DataFileError, MissingExtraError, SourceError
+    PrivacyError, BudgetExceededError, DataFileError, MissingExtraError, SourceError
         As `synthesize`.
     """
     said = {} if about is None else {"about": read_about(about)}

@@ -1,14 +1,13 @@
 """Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.domain import Domain
-from synthdp.errors import PrivacyError
 from synthdp.table.headers import check_names
 from synthdp.table.linking.weighted_source import CLASS, WeightedSource
 from synthdp.table.package.linked_table import LinkedTable
@@ -60,33 +59,44 @@ class LinkedTableReader(Sensitive):
     def above(self, parent: "FamilyRows | None") -> "FamilyRows":
         """The rows as they hang together, with those of the table above; called once.
 
-        Kept are rows whose parent is kept, of each parent at most ``max_children``: the first ones where the table has
-        an order, else a sample by the keyed hash of the parent's key; of rows of one key one: of roots by the hash of
-        that key, below the first one. Each of it is a function of the rows of one root and of a random key.
+        Kept are of roots with one key one, by the hash of that key. Of a table below: of the rows with one reference
+        at most ``max_children``, the first ones where the table has an order, else a sample by the keyed hash of the
+        reference; then each of them that refers to a row that is kept, once under each root that has such a row; then
+        under one root one row of each key, the first one. So what is kept of a root is a function of the rows that
+        hang on it and of a random key, whatever the keys of others are: no table is refused, and none may be empty.
         """
-        table, n_rows = self._table, len(self._keys.ids.rows.joined())
-        parents = np.zeros(n_rows, np.intp) if parent is None else parent.places_of(self._parents)
-        keys = self._keys.ids.rows.joined() if table.row_key else np.arange(n_rows)
-        kept = (parents >= 0) & (keys != NO_KEY)
-        if table.row_key:
-            roots = parents if parent is None else parent.roots[parents]
-            if parent is not None and _any_shared(keys[kept], roots[kept]):
-                _refuse_shared(table.name)
-            kept &= self._keys.kept() if parent is None else _first_of(keys, kept)
-        if parent is not None and table.order is None:
-            kept &= self._parents.kept()
-        order = self._order.joined() if table.order is not None else np.zeros(n_rows)
-        rows = np.flatnonzero(kept)
-        rows = rows[np.lexsort((order[rows], parents[rows]))]  # stable: in the order of the file otherwise
-        if parent is not None:
-            rows = rows[turns_of(parents[rows]) < table.max_children]
+        table, keys = self._table, self._keys.ids.rows.joined()
+        if parent is None:
+            rows: Ints = np.flatnonzero(self._keys.kept())
+            parents: Ints = np.arange(len(rows))
         else:
-            parents = np.arange(n_rows)
+            rows, parents = self._below(parent, keys if table.row_key else np.arange(len(keys)))
         domain = None if table.schema is None else table.schema.with_unread_places().domain
         columns = () if domain is None else CodedTable.concatenate(domain, self._parts).columns
         known = self._keys.ids.keys  # a new list each time
         names = [known[key] for key in keys[rows]] if table.row_key else []
-        return FamilyRows(table, parent, [codes[rows] for codes in columns], parents[rows], names)
+        return FamilyRows(table, parent, [codes[rows] for codes in columns], parents, names)
+
+    def _below(self, parent: "FamilyRows", keys: Ints) -> tuple[Ints, Ints]:
+        """Rows of a table that is not the root, and their parents' places, those of one parent together and in order.
+
+        ``keys`` are the numbers of the rows' own keys, all different where these are not looked at.
+        """
+        table, references = self._table, self._parents.ids.rows.joined()
+        order = np.zeros(len(keys)) if table.order is None else self._order.joined()
+        rows: Ints
+        if table.order is None:
+            rows = np.flatnonzero(self._parents.kept() & (keys != NO_KEY))
+        else:
+            rows = np.flatnonzero(keys != NO_KEY)
+            rows = rows[_firsts(references[rows], keys[rows])]
+            rows = rows[np.lexsort((order[rows], references[rows]))]  # stable: in the order of the file otherwise
+            rows = np.sort(rows[turns_of(references[rows]) < table.max_children])
+        rows, parents = parent.referred(self._parents, rows)  # only now: there are never more than may be used
+        firsts = _firsts(parent.roots[parents], keys[rows])
+        rows, parents = rows[firsts], parents[firsts]
+        together = np.lexsort((order[rows], parents))
+        return rows[together], parents[together]
 
 
 @final
@@ -122,12 +132,20 @@ class FamilyRows(Sensitive):
         self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
         self.codes: dict[str, Codes] = dict(zip(table.attributes, columns, strict=True))
 
-    def places_of(self, references: UnitRows) -> Ints:
-        """For each row of a table below the place of the row that it refers to, -1 if there is none."""
-        places = {name: place for place, name in enumerate(self._names)}
-        found = np.array([*(places.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], dtype=np.intp)
-        result: Ints = found[references.ids.rows.joined()]
-        return result
+    def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
+        """Rows of a table below, and the places of what they refer to: a row once for each, none if there is none.
+
+        ``rows`` are places among ``references``; in what is found each root has them in the same order.
+        """
+        numbers: dict[str | bytes, int] = {}
+        groups = np.array([numbers.setdefault(name, len(numbers)) for name in self._names], np.intp)
+        members, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+        of_key = np.array([*(numbers.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], np.intp)
+        found = of_key[references.ids.rows.joined()[rows]]
+        rows, found = rows[found >= 0], found[found >= 0]
+        times, starts = sizes[found], np.cumsum(sizes) - sizes
+        turns = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        return np.repeat(rows, times), members[np.repeat(starts[found], times) + turns]
 
     def count(self, child: "FamilyRows") -> None:
         """Add how many rows of a table below each row has."""
@@ -171,7 +189,7 @@ class FamilyRows(Sensitive):
 
 
 def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:
-    """The rows of tables as they hang together, parents before children; raises as `linked_sources`."""
+    """The rows of tables as they hang together, parents before children."""
     families: dict[str, FamilyRows] = {}
     for table in tables:
         above = None if table.parent is None else families[table.parent]
@@ -184,13 +202,7 @@ def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTable
 def linked_sources(
     views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
 ) -> dict[str, WeightedSource]:
-    """Exact counts of each view that has something to draw, by what it is called.
-
-    Raises
-    ------
-    PrivacyError
-        If rows of several roots have the same key, so that nobody can tell to whom rows below them belong.
-    """
+    """Exact counts of each view that has something to draw, by what it is called; total, as reading is."""
     families = linked_rows([view.table for view in views.values() if not view.is_later], readers)
     return {label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None}
 
@@ -216,22 +228,9 @@ def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str
     return pd.Series(whole, dtype=object)
 
 
-def _first_of(keys: Ints, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The first row of each key among those that are kept: rows that are not, as orphans, take nobody's place."""
-    rows, found = np.flatnonzero(kept), np.zeros(len(kept), np.bool_)
-    found[rows[np.unique(keys[rows], return_index=True)[1]]] = True
-    return found
-
-
-def _any_shared(keys: Ints, roots: Ints) -> bool:
-    """Whether rows of several roots have the same key."""
-    order = np.lexsort((roots, keys))
-    keys, roots = keys[order], roots[order]
-    return bool(((keys[1:] == keys[:-1]) & (roots[1:] != roots[:-1])).any())
-
-
-def _refuse_shared(name: str) -> NoReturn:
-    raise PrivacyError(
-        f"table {name!r}: its primaryKey repeats among rows of different roots, so that nobody can tell whose rows "
-        "hang on them; make the key unique, for instance with the key of the table above in it"
-    )
+def _firsts(groups: Ints, keys: Ints) -> NDArray[np.intp]:
+    """Places of the first row of each key in each group, in their order."""
+    order = np.lexsort((keys, groups))  # stable
+    groups, keys = groups[order], keys[order]
+    is_new = np.append(True, (groups[1:] != groups[:-1]) | (keys[1:] != keys[:-1]))[: len(order)]
+    return np.sort(order[is_new])

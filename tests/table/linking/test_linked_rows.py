@@ -180,17 +180,6 @@ def test_keys_of_several_columns_are_told_apart_wherever_one_ends():
     assert [len(rows) for rows in rows_by_home(tables).values()] == [1, 2]
 
 
-def test_keys_that_repeat_among_roots_are_refused_without_naming_them():
-    content = description()
-    content["resources"][1]["schema"]["primaryKey"] = "number"
-    content["resources"][2]["schema"]["foreignKeys"] = [link("number", "people", "number")]
-    content["resources"][2]["schema"]["synthdp"] = {"ignore": ["home"]}
-    tables = tables_of([family("secret", [("F", "yes", [("ill", "1")])]), family(2, [("M", "no", [])])])
-    with pytest.raises(PrivacyError, match="repeats among rows of different roots") as refused:
-        sources_of(Package.from_dict(content), tables)
-    assert "secret" not in str(refused.value)
-
-
 def test_keys_of_rows_that_nothing_hangs_on_are_not_looked_at():
     """Such a key may be anybody's: a row must neither go, nor a run be refused, for what another family has."""
     content = description()
