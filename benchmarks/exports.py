@@ -38,6 +38,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from common.crude_checks import Failure, Noise, NoNoise, Table, compare, read
@@ -54,6 +55,9 @@ DECLARED = ("form", "decimals", "zeros", "type")
 
 LEVELS = ("level", "level lost", "new level", "constant")
 """The same, unless the column is declared to have levels."""
+
+CLIPPED = ("range", "distribution", "mean")
+"""Checks whose failure may follow from declared bounds, if a line says that values beyond them are clipped."""
 
 SAID_BEFORE = re.compile(
     r"writ|come[s]? out|lost|drop|left out|rounded|becomes? (?!'other')|instead|not kept|leading|offset|UTC|trueValues",
@@ -75,14 +79,21 @@ class ColumnRun:
     strict: list[Failure]
     cautions: list[str]
     foretold: list[str]
+    """Lines of ``schema check`` on what is written or lost."""
+    clipped: list[str]
+    """Its lines on what becomes of values beyond the bounds, where bounds are declared."""
 
     @property
     def silent(self) -> list[Failure]:
         """Failures of which nothing was said."""
         if self.cautions:
             return []
-        foretold = DECLARED if self.has_levels else DECLARED + LEVELS
-        return [each for each in self.failures if not (self.foretold and each.check in foretold)]
+        foretold: set[str] = set()
+        if self.foretold:
+            foretold.update(DECLARED if self.has_levels else DECLARED + LEVELS)
+        if self.clipped:
+            foretold.update(CLIPPED)
+        return [each for each in self.failures if each.check not in foretold]
 
     @property
     def is_false_alarm(self) -> bool:
@@ -194,24 +205,35 @@ def _judged(
 ) -> Iterator[ColumnRun]:
     noise = Noise(epsilon, DELTA, export.cells(), real.n_rows)
     for name in export.fields():
-        failures, strict = (
-            compare(name, real, made, missing=export.missing(name), reading=export.reading, noise=allowed)
-            for allowed in (noise, NoNoise(noise))
+        check = partial(
+            compare,
+            name,
+            real,
+            made,
+            missing=export.missing(name),
+            reading=export.reading,
+            has_levels=export.has_levels(name),
+            has_bounds=export.has_bounds(name),
         )
         cautions = sorted({line.removeprefix("synthdp: caution: ") for line in said if _names(line, name)})
-        foretold = [
-            line.strip()
-            for line in before
-            if _names(line, name) and SAID_BEFORE.search(line) and not EXPECTED_NOISE.search(line)
-        ]
-        yield ColumnRun(name, export.has_levels(name), failures, strict, cautions, foretold)
+        failures = check(noise=noise)
+        strict = check(noise=NoNoise(noise)) if cautions else failures
+        about = [line.strip() for line in before if _names(line, name) and not EXPECTED_NOISE.search(line)]
+        yield ColumnRun(
+            name,
+            export.has_levels(name),
+            failures,
+            strict,
+            cautions,
+            foretold=[line for line in about if SAID_BEFORE.search(line)],
+            clipped=[line for line in about if export.has_bounds(name) and re.search("clip|nearest", line)],
+        )
 
 
 def _names(line: str, column: str) -> bool:
     """Whether a line is about a column."""
     quoted = rf"(['\"`]){re.escape(column)}\1"
-    plain = rf"(?<![\w.-]){re.escape(column)}(?![\w-])" if len(column) > 1 else rf"^\s*{re.escape(column)}\s"
-    return re.search(quoted, line) is not None or re.search(plain, line) is not None
+    return re.search(quoted, line) is not None or re.match(rf"\s*{re.escape(column)}(:|\s)", line) is not None
 
 
 def _show(run: Run, *, all_: bool) -> None:

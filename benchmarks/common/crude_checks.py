@@ -6,6 +6,7 @@ thousands, a number with a unit, text. Columns of which four fifths of the cells
 their values, others by their texts. `Tolerances` says what is let pass, `Noise` what the budget explains.
 """
 
+import contextlib
 import csv
 import gzip
 import io
@@ -13,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,9 @@ class Tolerances:
     blank: float = 0.01
     form: float = 0.01
     decimals: float = 0.25
+    """By which the share of numbers of at most so many decimals may change."""
+    all_decimals: float = 0.05
+    """Share of numbers with decimals from which not nearly all of those may become whole."""
     beyond: float = 0.01
     """Of values further outside the real range than `margin`."""
     margin: float = 0.1
@@ -43,6 +48,8 @@ class Tolerances:
     """By which the share of a text may change."""
     top: float = 0.05
     """Share from which a text must not be lost."""
+    other: float = 0.5
+    """That may become one label, such as "other", if they are too rare to be found."""
     new: float = 0.01
     """Of texts that the real table does not have, but for a label of rare ones."""
 
@@ -92,7 +99,6 @@ class NoNoise(Noise):
 
     def __init__(self, noise: Noise) -> None:
         self.n_rows = noise.n_rows
-        self._threshold = noise.threshold()
 
     def of_count(self, _name: str) -> float:
         return 0.0
@@ -104,7 +110,7 @@ class NoNoise(Noise):
         return 0.0
 
     def threshold(self) -> float:
-        return self._threshold
+        return 0.0
 
 
 def _gaussian_mu(epsilon: float, delta: float) -> float:
@@ -192,11 +198,16 @@ def _text(value: Any) -> str:
 
 _TIME = r"\d{1,2}:\d\d(:\d\d([.,]\d+)?)?"
 _ISO = r"\d{4}-\d\d-\d\d"
+_CURRENCY = r"(?:€|\$|£|EUR|USD|GBP|CHF)"
+_UNIT = r"(?:%|[kmµ]?g|[mcd]?l|[mck]?m|km/h|mph|°C|lbs?|oz|h|min|s)"
 FORMS = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
         "moment with offset": rf"{_ISO}[T ]{_TIME} ?(Z|[+-]\d\d:?\d\d)",
-        "ISO moment": rf"{_ISO}[T ]{_TIME}",
+        "ISO moment to the minute": rf"{_ISO}[T ]\d{{1,2}}:\d\d",
+        "ISO moment with T": rf"{_ISO}T\d{{1,2}}:\d\d:\d\d",
+        "ISO moment": rf"{_ISO} \d{{1,2}}:\d\d:\d\d",
+        "ISO moment with fractions": rf"{_ISO}[T ]{_TIME}",
         "ISO date": _ISO,
         "ISO week": r"\d{4}-?W\d\d?(-\d)?",
         "year and month": r"\d{4}-\d\d",
@@ -205,6 +216,7 @@ FORMS = {
         "date with dots and time": rf"\d{{1,2}}\.\d{{1,2}}\.\d{{2,4}},? {_TIME}",
         "date with dots": r"\d{1,2}\.\d{1,2}\.(\d{4}|\d\d)",
         "date with dashes": r"\d{1,2}-\d{1,2}-\d{2,4}",
+        "date with the month's name": r"[A-Z][a-z]{2,8} \d{1,2},? \d{4}",
         "time": rf"{_TIME}( ?[AP]M)?",
         "leading zeros": r"0\d+",
         "whole number": r"[+-]?\d+",
@@ -214,26 +226,32 @@ FORMS = {
         "exponent": r"[+-]?\d+([.,]\d+)?e[+-]?\d+",
         "infinite": r"[+-]?inf(inity)?",
         "in parentheses": r"\(\d[\d.,]*\)",
-        "number with unit": r"(?:[A-Z]{1,4} ?|[€$£] ?)?-?\d[\d.,' \u00a0\u202f]*(?: ?(?:%|€|\$|£|[a-z°/²³]{1,8}))?",
+        "number with unit": rf"(?:{_CURRENCY} ?)?-?\d[\d.,' \u00a0\u202f]*(?: ?(?:{_CURRENCY}|{_UNIT}))?",
     }.items()
 }
 
-DATES = ("ISO date", "ISO moment", "moment with offset", "date with slashes", "date with slashes and time")
-DATES += ("date with dots", "date with dots and time", "date with dashes")
+DATES = ("ISO date", "ISO moment", "ISO moment with T", "ISO moment to the minute", "ISO moment with fractions")
+DATES += ("moment with offset", "date with slashes", "date with slashes and time")
+DATES += ("date with the month's name", "date with dots", "date with dots and time", "date with dashes")
 NUMBERS = ("whole number", "decimal point", "decimal comma", "thousands marked", "exponent", "in parentheses")
 NUMBERS += ("number with unit",)
 PLAIN = ("whole number", "decimal point", "decimal comma", "exponent")
 """Forms that one column of numbers may mix: 12, 12.5, 1e-05."""
 
 
+@lru_cache(maxsize=1_000_000)
 def form_of(cell: str) -> str:
     """How a cell is written; "text" if like nothing that is known."""
-    cell = cell.strip()
+    if cell.isdigit() and (cell[0] != "0" or len(cell) == 1):  # most of them
+        return "whole number"
     return next((name for name, pattern in FORMS.items() if pattern.fullmatch(cell)), "text")
 
 
 def number_of(cell: str, decimal: str) -> float:
     """A number however it is written; NaN if it is none."""
+    with contextlib.suppress(ValueError):
+        if decimal == "." and "_" not in cell:
+            return float(cell)
     shown = re.sub(r"[^\d.,e+()-]", "", cell.strip().lower())
     if shown.startswith("("):
         shown = "-" + shown.strip("()")
@@ -246,14 +264,13 @@ def number_of(cell: str, decimal: str) -> float:
 
 def days_of(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
     """Days since 1970 of dates and moments as they are shown (offsets left away); NaN of others."""
-    shown = pd.Series([re.sub(r" ?(Z|[+-]\d\d:?\d\d)$", "", c.strip()) if ":" in c else c.strip() for c in cells])
+    places, different = pd.factorize(np.array(cells, object))
+    shown = pd.Series([re.sub(r" ?(Z|[+-]\d\d:?\d\d)$", "", c) if ":" in c else c for c in different], dtype=object)
     days = np.full(len(shown), np.nan)
-    if len(shown) == 0:
-        return days
-    iso = shown.str.match(r"\d{4}[-/]")
+    iso = shown.str.match(r"\d{4}-")
     dotted = shown.str.match(r"\d{1,2}[.-]")
     for part, options in (
-        (iso, {"format": "mixed", "yearfirst": True}),
+        (iso, {"format": "ISO8601"}),
         (dotted, {"format": "mixed", "dayfirst": True}),
         (~iso & ~dotted, {"format": "mixed", "dayfirst": day_first}),
     ):
@@ -262,13 +279,18 @@ def days_of(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
             moments = pd.to_datetime(shown[chosen], errors="coerce", **options).astype("datetime64[s]")
             whole = moments.to_numpy().astype("int64") / 86400
             days[chosen] = np.where(moments.isna(), np.nan, whole)
-    return days
+    return days[places]
+
+
+SEEN_DECIMALS = 8
+"""Nobody compares further ones."""
 
 
 def decimals_of(cell: str, decimal: str) -> tuple[int, int]:
     """Digits after the decimal mark, without zeros at the end, and with them."""
     found = re.fullmatch(rf"[^{re.escape(decimal)}]*{re.escape(decimal)}(\d+)\D*", cell.strip())
-    return (len(found[1].rstrip("0")), len(found[1])) if found else (0, 0)
+    shown = found[1][:SEEN_DECIMALS] if found else ""
+    return len(shown.rstrip("0")), len(shown)
 
 
 @dataclass(frozen=True)
@@ -290,6 +312,8 @@ class Column:
     made_rows: int
     reading: Reading
     noise: Noise
+    has_levels: bool
+    has_bounds: bool
 
     def allowed(self, tolerance: float, noise: float, share: float = 0.5) -> float:
         """A tolerance, or what noise and the drawing of rows explain."""
@@ -298,12 +322,24 @@ class Column:
 
 
 def compare(
-    name: str, real: Table, made: Table, *, missing: Iterable[str], reading: Reading, noise: Noise
+    name: str,
+    real: Table,
+    made: Table,
+    *,
+    missing: Iterable[str],
+    reading: Reading,
+    noise: Noise,
+    has_levels: bool = False,
+    has_bounds: bool = False,
 ) -> list[Failure]:
-    """All checks that a column fails; `missing` are the texts that were declared to mean that."""
+    """All checks that a column fails.
+
+    `missing` are the texts that were declared to mean that; a column that was declared to have levels is compared by
+    its texts, also if they look like numbers. Where bounds were declared, noise explains a few values far out.
+    """
     if name not in made.cells:
         return [Failure("lost", "the column is not in the output")]
-    blank = {text.strip() for text in missing} | {""}
+    blank = {text.strip() for text in missing} | {"", "NaN", "nan"}
     column = Column(
         name,
         [cell.strip() for cell in real.cells[name] if cell.strip() not in blank],
@@ -312,11 +348,15 @@ def compare(
         max(made.n_rows, 1),
         reading,
         noise,
+        has_levels,
+        has_bounds,
     )
     failures = _types(name, real, made) + _blanks(column)
     if not column.made or not column.real:
         return failures
     failures += _forms(column)
+    if has_levels:
+        return failures + _texts(column)
     forms = Counter(map(form_of, column.real))
     n_numbers = sum(forms[form] for form in NUMBERS) if not forms["leading zeros"] > 0.01 * len(column.real) else 0
     n_dates = sum(forms[form] for form in DATES)
@@ -354,7 +394,9 @@ def _forms(column: Column) -> list[Failure]:
     failures = []
     for form in sorted(before.keys() | after.keys()):
         was, is_ = before.get(form, 0.0), after.get(form, 0.0)
-        if numeric and form in PLAIN:  # which of them are mixed is for `_decimals`
+        if numeric and form in PLAIN and not column.has_levels:  # which of them are mixed is for `_decimals`
+            continue
+        if form == "text" and column.has_levels and was < is_:  # such as "other": that is for `_texts`
             continue
         if was > least and is_ < was / 10:
             failures.append(Failure("form", f"{form}: {was:.1%} of the cells, now {is_:.1%}"))
@@ -364,6 +406,9 @@ def _forms(column: Column) -> list[Failure]:
 
 
 def _decimals(column: Column) -> list[Failure]:
+    """Numbers must not get decimals, or lose them; with exponents nothing can be said."""
+    if any(form_of(cell) == "exponent" for cell in column.real[:1000]):
+        return []
     mark = column.reading.decimal
     before, after = (np.array([decimals_of(cell, mark) for cell in c]) for c in (column.real, column.made))
     most = before[:, 0].max()
@@ -378,8 +423,11 @@ def _decimals(column: Column) -> list[Failure]:
     if abs(moved[worst]) > column.allowed(TOLERANCES.decimals, noise):
         told = f"{moved[worst]:+.0%} of the cells have at most {worst} decimals"
         failures.append(Failure("decimals", told))
-    fixed = next((k for k in sorted(set(before[:, 1])) if k and (before[:, 1] == k).mean() > 0.99), 0)
-    if fixed and (after[:, 1] == fixed).mean() < 0.8:
+    had, has = (float((decimals[:, 0] > 0).mean()) for decimals in (before, after))
+    if had > column.allowed(TOLERANCES.all_decimals, column.noise.of_count(column.name), had) and has < had / 10:
+        failures.append(Failure("decimals", f"{had:.1%} of the cells had some, now {has:.1%}"))
+    fixed = next((k for k in sorted(set(before[:, 1])) if (before[:, 1] == k).mean() > 0.99), 0)
+    if fixed > (0 if had else 1) and (after[:, 1] == fixed).mean() < 0.8:  # 45 for 45.0 is seen by nobody
         failures.append(Failure("zeros", f"all were written with {fixed} decimals, not so now"))
     return failures
 
@@ -395,7 +443,10 @@ def _values(column: Column, real: np.ndarray, made: np.ndarray) -> list[Failure]
     outside = np.maximum(low - made, made - high)
     unit = width if width > 0 else max(abs(high), 1.0)
     beyond = float((outside > TOLERANCES.margin * unit).mean())
-    if beyond > TOLERANCES.beyond or outside.max() > TOLERANCES.far * unit:
+    allowed = TOLERANCES.beyond
+    if column.has_bounds:
+        allowed = column.allowed(TOLERANCES.beyond, column.noise.of_count(column.name), TOLERANCES.beyond)
+    if beyond > allowed or (outside.max() > TOLERANCES.far * unit and not column.has_bounds):
         told = f"[{low:.6g}, {high:.6g}] became [{made.min():.6g}, {made.max():.6g}], {beyond:.1%} beyond"
         failures.append(Failure("range", told))
     if width > 0 and np.ptp(made) == 0 and _spread(real) > 0.05:
@@ -410,7 +461,7 @@ def _values(column: Column, real: np.ndarray, made: np.ndarray) -> list[Failure]
         moved = (made.mean() - real.mean()) / spread
         allowed = column.allowed(TOLERANCES.mean, 3 * noise)
         if abs(moved) > allowed:
-            failures.append(Failure("mean", f"moved by {moved:+.2f} standard deviations, allowed {allowed:.2f}"))
+            failures.append(Failure("mean", f"moved by {moved:+.3g} standard deviations, allowed {allowed:.2f}"))
     return failures
 
 
@@ -438,7 +489,7 @@ def _texts(column: Column) -> list[Failure]:
         elif share > threshold and abs(now - share) > column.allowed(TOLERANCES.level, noise, share):
             failures.append(Failure("level", f"one of {share:.1%} is now {now:.1%}"))
     new = {text: share for text, share in after.items() if text not in before}
-    rare = sum(share for share in before.values() if share <= column.noise.threshold())
+    rare = min(sum(share for share in before.values() if share <= column.noise.threshold()), TOLERANCES.other)
     label = max(new.values(), default=0.0)
     allowed = column.allowed(TOLERANCES.new, noise, TOLERANCES.new)
     if label > rare + allowed:

@@ -48,6 +48,12 @@ class Export:
         """Whether a column is declared to have levels."""
         return _kind(self.fields()[name]) in ("categorical", "string")
 
+    def has_bounds(self, name: str) -> bool:
+        """Whether a minimum or a maximum of a column is declared."""
+        said = self.fields()[name]
+        limits = said.get("constraints", {}) if isinstance(said, dict) else {}
+        return bool({"minimum", "maximum"} & limits.keys())
+
     def cells(self) -> dict[str, int]:
         """About how many levels or bins each column has, "missing" included."""
         sizes = {"boolean": 3, "categorical": 20, "string": 20}
