@@ -51,6 +51,7 @@ from common.real_exports import PACKAGES, real_exports
 from synthdp.cli.main import main as synthdp
 
 DELTA = 1e-6
+CAUTION = "synthdp: caution: "
 
 DECLARED = ("form", "decimals", "zeros", "type")
 """Checks whose failure may follow from the declaration, so that ``schema check`` can have said it."""
@@ -145,6 +146,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="exports whose name begins so")
     parser.add_argument("--groups", nargs="+", choices=("made", "real"), default=("made", "real"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of the data sets")
+    parser.add_argument("--run-option", action="append", default=[], help="of synthdp run: --run-option=--force")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--all", action="store_true", help="show what was said of columns that changed, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep all that was found")
@@ -168,14 +170,14 @@ def _exports(options: argparse.Namespace) -> tuple[Exports, list[str]]:
 
 def _runs(exports: Exports, options: argparse.Namespace) -> Iterator[tuple[str, Run]]:
     """All runs in order, with their group."""
-    tasks = [(key, epsilon) for key in exports for epsilon in options.epsilons]
+    tasks = [(key, epsilon, options.run_option) for key in exports for epsilon in options.epsilons]
     if options.jobs == 1:
-        for key, epsilon in tasks:
-            yield key[0], _run(exports[key], epsilon)
+        for key, epsilon, _ in tasks:
+            yield key[0], _run(exports[key], epsilon, options.run_option)
         return
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, mp_context=spawn, initializer=_prepare, initargs=(options,)) as pool:
-        for (key, _), run in zip(tasks, pool.map(_prepared_run, tasks), strict=True):
+        for (key, *_), run in zip(tasks, pool.map(_prepared_run, tasks), strict=True):
             yield key[0], run
 
 
@@ -183,12 +185,12 @@ def _prepare(options: argparse.Namespace) -> None:
     _EXPORTS.update(_exports(options)[0])
 
 
-def _prepared_run(task: tuple[tuple[str, str], float]) -> Run:
-    key, epsilon = task
-    return _run(_EXPORTS[key], epsilon)
+def _prepared_run(task: tuple[tuple[str, str], float, list[str]]) -> Run:
+    key, epsilon, further = task
+    return _run(_EXPORTS[key], epsilon, further)
 
 
-def _run(export: Export, epsilon: float) -> Run:
+def _run(export: Export, epsilon: float, further: Sequence[str]) -> Run:
     """Both commands on an export, and what the checks find in the output."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -201,14 +203,15 @@ def _run(export: Export, epsilon: float) -> Run:
         budget = ("--epsilon", f"{epsilon:g}", "--delta", f"{DELTA:g}")
         _, checked, _ = _command("schema", "check", said, *budget, "--rows", real.n_rows, "--all")
         how = "--schema" if export.is_schema else "--kinds"
-        code, _, heard = _command("run", source, how, said, "-o", target, *budget, *export.options)
+        code, _, heard = _command("run", source, how, said, "-o", target, *budget, *export.options, *further)
         run = Run(export.name, epsilon, "done" if code == 0 else "stopped")
         if code == 0:
             cautions = json.loads(Path(f"{target}.privacy.json").read_text())["cautions"]
+            lines = heard.splitlines()
+            cautions += [line.removeprefix(CAUTION) for line in lines if line.startswith(CAUTION)]
+            before = checked.splitlines() + [line for line in lines if not line.startswith(CAUTION)]
             made = read(target, export.reading)
-            run.columns = list(
-                _judged(export, epsilon, real, made, cautions + heard.splitlines(), checked.splitlines())
-            )
+            run.columns = list(_judged(export, epsilon, real, made, cautions, before))
         else:
             run.message = " ".join(heard.splitlines()[-1:]) or "no message"
             if "internal" in heard or "Traceback" in heard or code not in (1, 2, 3):
@@ -246,7 +249,7 @@ def _judged(
             has_levels=export.has_levels(name),
             has_bounds=export.has_bounds(name),
         )
-        cautions = sorted({line.removeprefix("synthdp: caution: ") for line in said if _names(line, name)})
+        cautions = sorted({line for line in said if _names(line, name)})
         failures = check(noise=noise)
         strict = check(noise=NoNoise(noise)) if cautions else failures
         about = [line.strip() for line in before if _names(line, name) and not EXPECTED_NOISE.search(line)]
