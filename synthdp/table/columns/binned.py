@@ -57,6 +57,10 @@ class BinnedColumn(Column):
     def _read(self, values: Values) -> NDArray[np.float64]:
         """Values on the scale of the edges; NaN where unreadable."""
 
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        """Limits that somebody declares, which need not be values of the column, on that scale."""
+        return self._read(values)
+
     @property
     @abstractmethod
     def _bounds(self) -> tuple[Any, Any]:
@@ -127,7 +131,7 @@ class BinnedColumn(Column):
 
     def _limits(self, low: object, high: object) -> tuple[float, float]:
         """Two values on the scale of the edges, infinite for None; raises `SchemaError` if one is unreadable."""
-        limits = self._read(np.array([low, high], dtype=object))
+        limits = self._read_limits(np.array([low, high], dtype=object))
         if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
             refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
         first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
