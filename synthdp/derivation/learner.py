@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import Any, final
-
-import numpy as np
 
 from synthdp.derivation.axis import Axis
 from synthdp.derivation.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
@@ -14,8 +13,8 @@ from synthdp.derivation.decimals import decimals_between, learn_decimals
 from synthdp.derivation.heaping import learn_heaping, may_be_heaped
 from synthdp.derivation.levels import learn_levels, missing_found
 from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
-from synthdp.derivation.unread import missing_caution
-from synthdp.grid import Grid
+from synthdp.derivation.reading import ask_reading, may_be_unread, unread_share
+from synthdp.derivation.unread import missing_caution, unread_problem
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.reporting import Report
 from synthdp.table.columns.column import Column
@@ -35,10 +34,13 @@ class LearntColumn:
     caution
         What a reader should know: that nothing was told from noise, or that much of a column without missing
         values was not read. Empty if there is nothing to say.
+    unread
+        What is wrong and what to declare if nearly all of its values could not be read, beyond doubt; else empty.
     """
 
     column: Column
     caution: str = ""
+    unread: str = ""
 
 
 def learn_columns(
@@ -83,7 +85,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         )
         return LearntColumn(column=closed, caution=caution if nothing else "")
     found: dict[str, Any] = {}
-    decimals, exponent, caution = column.decimals, None, ""
+    decimals, exponent, caution, unread = column.decimals, None, "", 0.0
     if budget.for_decimals:
         decimals, exponent = _learn_decimals(values, column, rho=budget.for_decimals)
         found["decimals"] = decimals
@@ -97,13 +99,17 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             caution = f"column {column.name!r}: only one value was told from noise; declare its bounds if it has others"
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+        if may_be_unread(learnt):
+            unread = unread_share(ask_reading(values, column.name, rho=budget.for_reading))
         if column.template.required:
             stddevs = (learnt.missing_stddev, learnt.present_stddev)
             caution = missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
     elif "missing" in column.open_parts:
-        histogram = values.histogram(Grid(column=column.name), np.empty(0, dtype=np.int64), rho=rho)
-        found |= missing_found(column, histogram.missing, histogram.stddev)
-    return LearntColumn(column=column.closed(**found), caution=caution)
+        histogram = ask_reading(values, column.name, rho=rho)
+        found |= missing_found(column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev)
+        unread = unread_share(histogram)
+    problem = unread_problem(column.template, unread) if unread else ""
+    return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
 
 
 def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> tuple[int, int | None]:

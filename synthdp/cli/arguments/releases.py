@@ -49,6 +49,7 @@ def add_run(commands: Commands) -> None:
         help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
     )
     _add_persons(parser)
+    _add_anyway(parser)
     add_about(parser)
     _add_saving(parser)
     add_keeping(parser)
@@ -88,6 +89,14 @@ def _add_saving(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also save the complete schema that was used, with all that was learnt; that is paid for: later "
         "releases with -s FILE learn nothing again",
+    )
+
+
+def _add_anyway(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
     )
 
 

@@ -150,5 +150,6 @@ def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> 
         unit=options.unit,
         max_rows_per_unit=max_rows,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+        anyway=options.anyway,
         stated={"about": read_about(options.about)} if options.about else {},
     )

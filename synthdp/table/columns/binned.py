@@ -25,6 +25,14 @@ from synthdp.table.runs.heaps import HeapedRuns, Heaps
 from synthdp.table.runs.runs import Ints, Runs, cut_at, joined_spans, lengths_of, lie_in, masses, shares_of_groups
 from synthdp.table.texts import refuse
 
+UNREADABLE = np.uint64(0x7FF8_0000_0000_0001).view(np.float64)
+"""The NaN that stands for a value that is there and cannot be read, unlike ``numpy.nan`` for one that is missing."""
+
+
+def are_unreadable(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that cannot be read."""
+    return np.asarray(numbers.view(np.uint64) == UNREADABLE.view(np.uint64))
+
 
 @dataclass(frozen=True, kw_only=True)
 class BinnedColumn(Column):
@@ -169,7 +177,8 @@ class BinnedColumn(Column):
     def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
 
-        Total, as `encode` is: NaN where a value is missing, unreadable or one of ``missing_values``.
+        Total, as `encode` is: NaN where a value is missing or one of ``missing_values``, the NaN `UNREADABLE` where
+        it is there and unreadable.
         Numbers outside the bounds stay as they are, infinite ones too.
         """
         unique, positions = distinct(values)
@@ -179,6 +188,8 @@ class BinnedColumn(Column):
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""
         numbers = self._read(values)
+        gaps = np.flatnonzero(np.isnan(numbers))
+        numbers[gaps] = np.where(self.are_missing(values[gaps]), np.nan, UNREADABLE)
         if len(self.missing_numbers):
             numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
         return numbers

@@ -215,6 +215,14 @@ class DateColumn(BinnedColumn):
         """The moments at grid points in seconds since 1970, within the bounds."""
         return np.clip(start_of(points, self._resolution), *self._bounds)
 
+    def truncated(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Moments between the bounds as they are kept: the first of their year, quarter, ..., within the bounds."""
+        return self.at(unit_of(seconds, self._resolution))
+
+    def texts_of_moments(self, seconds: NDArray[np.int64]) -> Sequence[str]:
+        """Moments as a CSV file holds them."""
+        return self._texts(seconds)
+
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
         moments = values.astype("datetime64[s]")
         if self.format is None:

@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.grid import Grid
-from synthdp.table.columns.binned import BinnedColumn
+from synthdp.grid import READ, UNREAD, Grid
+from synthdp.table.columns.binned import BinnedColumn, are_unreadable
 from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
-from synthdp.table.columns.column import Column
+from synthdp.table.columns.column import Column, code_dtype
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
-from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
+from synthdp.table.columns.reading import canonical_text, distinct, is_missing, plain_text, texts_of
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.vocabulary import Vocabulary
 from synthdp.table.schema.open_column import OpenColumn
@@ -193,6 +193,8 @@ class HeldNumbers(_HeldPoints):
             return steps_of(points), known
         numbers = self.rows.joined()
         known = ~np.isnan(numbers)
+        if grid.of == "reading":
+            return known[known | are_unreadable(numbers)].astype(np.int64), known | are_unreadable(numbers)
         present = numbers[known]
         resolution = self.column.resolution
         if self.column.type == "number":
@@ -213,25 +215,37 @@ class HeldNumbers(_HeldPoints):
 
 @final
 class HeldLevels(_HeldPoints):
-    """A column of declared levels of which only "missing" is open: codes with "missing" allowed."""
+    """A column of declared levels of which only "missing" is open: codes with "missing" allowed.
+
+    One more code is held of values that are there and cannot be read.
+    """
 
     def __init__(self, column: OpenColumn) -> None:
-        super().__init__(column, RowPieces(column.template.dtype))
+        self._unread = column.template.size
+        self._dtype = code_dtype(self._unread + 1)
+        super().__init__(column, RowPieces(self._dtype))
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
-        self.rows.add(self.column.template.encode(values))
+        template = self.column.template
+        unique, positions = distinct(values)
+        codes = template.codes_of(unique).astype(self._dtype)
+        gaps = np.flatnonzero(codes == template.missing_code)
+        codes[gaps[~template.are_missing(unique[gaps])]] = self._unread
+        self.rows.add(codes if positions is None else codes[positions])
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        self._check_plain(grid)
         codes = self.rows.joined()
-        known = codes != self.column.template.missing_code
-        return codes[known].astype(np.int64), known
+        missing, unread = codes == self.column.template.missing_code, codes == self._unread
+        if grid.of == "reading":
+            return np.where(unread, UNREAD, READ)[~missing], ~missing
+        self._check_plain(grid)
+        return codes[~(missing | unread)].astype(np.int64), ~(missing | unread)
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
         codes = self.rows.joined()
-        missing = codes == self.column.template.missing_code
+        missing = codes >= self.column.template.missing_code
         return np.where(missing, column.missing_code, codes).astype(column.dtype)
 
 

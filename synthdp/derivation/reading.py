@@ -1,0 +1,38 @@
+"""Whether a column is read at all: values that are there and cannot be read, told from missing ones by noisy counts."""
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+
+from synthdp.derivation.numbers import Learnt
+from synthdp.grid import READ, Grid
+from synthdp.privacy.values.private_values import NoisyHistogram, PrivateValues
+
+NEARLY_ALL = 0.9
+"""A column is taken for one that is not read if so large a part of its values could not be, or a larger one."""
+
+BEYOND_DOUBT = 5.0
+"""And more of them than could be, by so many standard deviations: where there is neither, noise says so once in three
+million columns, and of a column that is read it never does."""
+
+EMPTY = 0.1
+"""A column may be one if for each record without a number or date there is no more than this part of one with it."""
+
+
+def may_be_unread(learnt: Learnt) -> bool:
+    """Whether a column of numbers or dates has so few of them that its values may all be unreadable."""
+    is_empty = not learnt.stands_out or learnt.present < EMPTY * learnt.missing
+    return is_empty and learnt.missing > BEYOND_DOUBT * learnt.missing_stddev
+
+
+def ask_reading(values: PrivateValues, column: str, *, rho: Fraction) -> NoisyHistogram:
+    """Spend ``rho`` on how many values are missing, cannot be read (``below``), and are read."""
+    return values.histogram(Grid(column=column, of="reading"), np.array([READ]), rho=rho)
+
+
+def unread_share(found: NoisyHistogram) -> float:
+    """The share of the values of a column that cannot be read if nearly all cannot, beyond doubt; else 0."""
+    unread, read = found.below, max(float(found.counts.sum()), 0.0)
+    is_beyond_doubt = unread - float(found.counts.sum()) > BEYOND_DOUBT * sqrt(2) * found.stddev
+    return unread / (unread + read) if is_beyond_doubt and unread >= NEARLY_ALL * (unread + read) else 0.0
