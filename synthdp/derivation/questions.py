@@ -72,7 +72,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     column, rho = budget.column, budget.rho
     ask = _Asking(budget=budget, unit=unit)
     if "levels" in column.open_parts:
-        return (ask.values("levels", rho),)
+        return (ask.values("levels", rho), ask.reading())
     asked = []
     if budget.for_decimals:
         asked += [

@@ -36,3 +36,13 @@ def unread_share(found: NoisyHistogram) -> float:
     unread, read = found.below, max(float(found.counts.sum()), 0.0)
     is_beyond_doubt = unread - float(found.counts.sum()) > BEYOND_DOUBT * sqrt(2) * found.stddev
     return unread / (unread + read) if is_beyond_doubt and unread >= NEARLY_ALL * (unread + read) else 0.0
+
+
+def is_empty(missing: float, present: float, stddev: float) -> bool:
+    """Whether a column has nothing but missing values, as far as noise can tell."""
+    noise = BEYOND_DOUBT * stddev
+    return missing > noise and present <= min(noise, EMPTY * missing)
+
+
+EMPTY_COLUMN = "its values are missing, or nearly all of them are; ignore it if it is empty"
+"""What is said of one."""

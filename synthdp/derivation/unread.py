@@ -116,7 +116,8 @@ def levels_without_records(
         if column.name not in names or column.name in ruled or not isinstance(column, CategoricalColumn):
             continue
         code = column.unknown_code
-        if column.other is None or column.other in column.levels:
+        is_all = column.levels == (column.other,) and not column.required  # no level was found, or there is none
+        if column.other is None or (column.other in column.levels and not is_all):
             continue
         answers = list(filter(None, (_counts(each, column, code) for each in measurements)))
         if not answers:

@@ -22,7 +22,10 @@ BOUNDS = {"constraints": {"minimum": 0, "maximum": 9999}}
 DATES = {"constraints": {"minimum": "2000-01-01", "maximum": "2009-12-31"}}
 TRUTHS = "trueValues, falseValues, missingValues"
 NUMBERS = "decimalChar, groupChar, bareNumber, missingValues"
-INTEGERS = "decimalChar, groupChar, bareNumber, synthdp.width for zeros in front, or type 'number' for fractions, missingValues"
+INTEGERS = (
+    "decimalChar, groupChar, bareNumber, synthdp.width for zeros in front, or type 'number' for fractions, "
+    "missingValues"
+)
 FORMAT = "format, or type 'integer' for numbers of days or seconds, or type 'datetime' for times of day, missingValues"
 LEVELS = "list the levels as they are spelt there: constraints.enum"
 

@@ -4,7 +4,15 @@ import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
-from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
+from synthdp.cli.arguments.shared import (
+    FILES,
+    add_about,
+    add_output,
+    add_schemas,
+    add_source,
+    add_unit_and_share,
+    add_verbose,
+)
 from synthdp.release.registry import ENGINES, MECHANISMS
 
 _ROWS = "number of rows, with --order of persons, of a package of its root; default: the noisy estimate of the table's"
@@ -63,13 +71,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         metavar="IN",
         help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin; or datapackage.json",
     )
-    parser.add_argument(
-        "--source",
-        metavar="URL",
-        help="in place of IN: a database, where the rows stay: duckdb:///FILE or postgres://USER@HOST/DATABASE; "
-        "passwords from the environment or .pgpass; see docs/sources.md",
-    )
-    parser.add_argument("--table", metavar="NAME", help="table or view of the database")
+    add_source(parser)
 
 
 def _add_persons(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from synthdp.cli.outputs import (
     check_outputs,
     check_rows,
     check_texts,
+    input_files,
     journal_of,
     write_sample,
 )
@@ -53,7 +54,7 @@ def run_command(options: argparse.Namespace) -> None:
         raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
     kept = [path for path in (journal, options.budget) if path is not None]
-    files = _input_files(options)
+    files = input_files(options)
     inputs = [*files, *files_of(options.source), options.schema or options.kinds, *filter(None, [options.about])]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept)
     of_kinds = options.kinds is not None
@@ -98,18 +99,6 @@ def _rows(
         max_rows=max_rows,
         progress=lambda share: status("reading", round(100 * share), 100),
     )
-
-
-def _input_files(options: argparse.Namespace) -> tuple[str, ...]:
-    """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
-    if (options.source is None) == (options.input is None):
-        problem = "no table is given" if options.input is None else f"{options.input!r} and --source are both given"
-        raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
-    if (options.source is None) != (options.table is None):
-        raise ParameterError(
-            "--source and --table go together; name the database with the one, its table with the other"
-        )
-    return () if options.input is None else (options.input,)
 
 
 def _opened(options: argparse.Namespace, schema: OpenSchema) -> AbstractContextManager[TableFile | EngineFrame]:

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.reading import Values, distinct, is_missing, objects_of, texts_of
+from synthdp.table.columns.reading import Values, distinct, is_missing, objects_of, texts_of, where
 from synthdp.table.texts import check_text, check_words, refuse
 
 DEFAULT_MISSING_VALUES = ("",)
@@ -149,7 +149,7 @@ class Column(ABC):
         def says_nothing(value: object) -> bool:
             return value.strip() in blank if type(value) is str else self._is_missing(value)
 
-        return np.fromiter(map(says_nothing, values), np.bool_, len(values))
+        return where(values, says_nothing)
 
     @abstractmethod
     def _has(self, value: object) -> bool:

@@ -70,9 +70,7 @@ def _of_truth(column: BooleanColumn) -> Reading:
 def _of_levels(column: CategoricalColumn) -> Reading:
     level = column.levels[0]
     text = str(level) if column.type == "string" else column.notation.written(str(level))
-    what = "the levels of constraints.enum, as they are spelt there"
-    if column.type != "string":
-        what = "the numbers of constraints.enum"
+    what = f"{len(column.levels)} levels, as they are spelt" if column.type == "string" else "numbers that are listed"
     rest = "others cannot be read" if column.other is None else f"others become {column.other!r}"
     return Reading(what=what, fits=text, written=text, note=rest)
 
@@ -82,21 +80,22 @@ def _of_number(column: IntegerColumn | NumberColumn) -> Reading:
     assert low is not None
     assert high is not None
     if isinstance(column, IntegerColumn):
-        usual = _YEAR if column.type == "year" else _NUMBER
-        number = str(int(min(max(usual, low), high)))
+        number = str(int(min(max(_YEAR if column.type == "year" else _NUMBER, low), high)))
         text = column.notation.written(number)
         if column.notation.width:
             note = f"whole numbers have {column.notation.width} digits, zeros in front included"
         else:
-            note = "zeros in front, as in 007, are not read: declare synthdp.width, or type 'string'; nor are fractions"
+            way_out = "" if column.type == "year" else ": declare synthdp.width, or type 'string'"
+            note = f"fractions are not read, nor zeros in front, as in 007{way_out}"
         return Reading(what="years" if column.type == "year" else "whole numbers", fits=text, written=text, note=note)
-    decimals = min(max(column.decimals or 0, 0), 2)
-    number = f"{min(max(_NUMBER + 0.5, low), high):.{decimals}f}"
-    text = column.notation.written(number if low <= float(number) <= high else repr(float(low)))
+    usual = float(min(max(_NUMBER + 0.5, low), high))
+    fits, written = (
+        column.notation.written(text) for text in (repr(usual), f"{usual:.{max(column.decimals or 0, 0)}f}")
+    )
     mark, group = column.notation.decimal_char, column.notation.group_char
     marks = f"{group!r} between thousands is not written" if group else "thousands are marked by groupChar only"
     note = f"decimals begin with {mark!r} (decimalChar), {marks}; zeros in front, as in 007, are not read"
-    return Reading(what="numbers", fits=text, written=text, note=note)
+    return Reading(what="numbers", fits=fits, written=written, note=note)
 
 
 def _of_date(column: DateColumn) -> Reading:

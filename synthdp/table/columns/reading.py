@@ -261,6 +261,11 @@ def integers_of(values: Values, read: Callable[[object], int], unreadable: int) 
     return np.fromiter((_attempt(read, value, unreadable) for value in values), np.int64, len(values))
 
 
+def where(values: Values, holds: Callable[[object], bool]) -> NDArray[np.bool_]:
+    """Of which values something holds; of those at which asking fails, it does not."""
+    return np.fromiter((_attempt(holds, value, False) for value in values), np.bool_, len(values))
+
+
 def _attempt(read: Callable[..., Any], value: object, unreadable: Any, *arguments: Any) -> Any:
     """``read(value)``, or ``unreadable``: a cell may be any object, and its methods may raise anything."""
     try:
