@@ -31,7 +31,8 @@ class Grid:
     - with ``of="decimals"``: how many decimals a number is written with, see `decimals_of`;
     - with ``of="exponents"``: how large a number is, see `exponents_of`;
     - with ``of="steps"``: how round the point of its value is, see `steps_of`;
-    - with ``of="reading"``: `READ` if the column reads it, `UNREAD` if not; these are missing to other grids.
+    - with ``of="reading"``: `READ` if the column reads it, `UNREAD` if not; these are missing to other grids. Of a
+      truth value it is `READ` and the number of how that is spelt.
 
     Parameters
     ----------

@@ -15,11 +15,12 @@ from synthdp.derivation.decimals import decimals_between, learn_decimals
 from synthdp.derivation.heaping import learn_heaping, may_be_heaped
 from synthdp.derivation.levels import learn_levels, missing_found
 from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
-from synthdp.derivation.reading import EMPTY_COLUMN, ask_reading, is_empty, may_be_unread, unread_share
+from synthdp.derivation.reading import EMPTY_COLUMN, ask_reading, is_empty, may_be_unread, spelling_found, unread_share
 from synthdp.derivation.unread import missing_caution, unread_problem
 from synthdp.grid import Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.reporting import Report
+from synthdp.table.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
@@ -108,11 +109,19 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             stddevs = (learnt.missing_stddev, learnt.present_stddev)
             caution = missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
     elif "missing" in column.open_parts:
-        histogram = ask_reading(values, column.name, rho=rho)
+        asks_spelling = _asks_spelling(column)
+        histogram = ask_reading(values, column.name, rho=rho, n_ways=len(SPELLINGS) if asks_spelling else 1)
+        found |= {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
         found |= missing_found(column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev)
         unread = unread_share(histogram)
     problem = unread_problem(column.template, unread) if unread else ""
     return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
+
+
+def _asks_spelling(column: OpenColumn) -> bool:
+    """Whether it is open how truth values are spelt."""
+    template = column.template
+    return isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None
 
 
 def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:

@@ -13,6 +13,7 @@ from synthdp.derivation.reading import BEYOND_DOUBT, is_empty, unread_share
 from synthdp.errors import UnreadColumnError
 from synthdp.grid import Grid
 from synthdp.privacy.values.private_values import NoisyHistogram
+from synthdp.table.columns.boolean import SPELLINGS
 from synthdp.table.records.held_columns import held_column
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -171,7 +172,7 @@ KINDS = ["integer", "number", "year", "date", "datetime", "boolean", {"type": "i
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_each_record_is_in_one_cell_whatever_the_others_are(kind):
     (column,) = OpenSchema.from_kinds({"x": kind}).columns
-    grid, starts = Grid(column="x", of="reading"), np.array([1])
+    grid, starts = Grid(column="x", of="reading"), np.arange(1, 1 + len(SPELLINGS))
 
     def counts(values):
         held = held_column(column)
@@ -189,3 +190,34 @@ def test_blanks_and_missing_values_are_missing_and_other_texts_are_unread():
     held.add(objects(["", " ", None, "NA", " NA ", np.nan, "x", "1.5", "?", [], "1", 2]))
     assert held.histogram(Grid(column="x", of="reading"), np.array([1])).tolist() == [6, 4, 2]
     assert held.histogram(Grid(column="x"), np.array([2])).tolist() == [10, 1, 1]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS, ids="/".join)
+def test_truth_values_come_out_as_most_of_them_are_spelt(spelling):
+    true, false = spelling
+    odd = "no" if spelling[0] == "1" else "0"
+    values = [true if row % 3 else false for row in range(N_ROWS - 50)] + [odd] * 50
+    synthesis = release("boolean", values, epsilon=10.0)
+    written = synthesis.schema.table_columns[0].decode_text(np.array([0, 1]), np.random.default_rng(0)).tolist()
+    assert written == [false, true]
+    again = OpenSchema.from_dict(synthesis.schema.to_dict()).closed({}).table_columns[0]
+    assert again == synthesis.schema.table_columns[0]
+    assert again.encode(pd.Series(["yes", "FALSE", 1, False])).tolist() == [1, 0, 1, 0]
+
+
+def test_truth_values_are_not_spelt_as_missing_ones():
+    values = ["1", "0"] * (N_ROWS // 2)
+    synthesis = release({"type": "boolean", "missingValues": ["", "0"]}, values, epsilon=10.0)
+    assert synthesis.schema.table_columns[0].written == ("false", "true")
+
+
+def test_a_spelling_may_be_declared():
+    def column(**field):
+        return OpenSchema.from_dict({"fields": [{"name": "x", "type": "boolean"} | field]}).columns[0]
+
+    assert column(synthdp={"spelling": ["Y", "N"]}).written == ("N", "Y")
+    for spelling in ("YN", ["Y"], ["Y", 0], [1, 0], ["N", "Y"], ["maybe", "N"]):
+        with pytest.raises(synthdp.SynthdpError, match=r"synthdp\.spelling"):
+            column(synthdp={"spelling": spelling})
+    with pytest.raises(synthdp.SynthdpError, match="goes with no trueValues or falseValues"):
+        column(synthdp={"spelling": ["Y", "N"]}, trueValues=["Y"], falseValues=["N"])

@@ -66,7 +66,7 @@ def _questions(rng, field, n_grids):
     nowhere = np.empty(0, dtype=np.int64)
     if field["type"] == "string":
         return [(Grid(column="x"), nowhere)]
-    reading = (Grid(column="x", of="reading"), np.array([1]))
+    reading = (Grid(column="x", of="reading"), np.arange(1, 15))
     if field["type"] == "boolean":
         return [(Grid(column="x"), nowhere), reading]
     scales = [0, rng.choice([-300, -4, -1, 1, 2, 9, 14, 300])] if field["type"] == "number" else [0]

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from synthdp.explain.listing import table, wrapped
+from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.columns.described import Reading, reading_of
 from synthdp.table.schema.frictionless import SUPPORTED_TYPES
@@ -30,7 +31,9 @@ def _reading(column: Column | OpenColumn) -> Reading:
     if "levels" in column.open_parts:
         note = f"those that few records share become {column.other!r}"
         return Reading(what="texts, as they are spelt", fits="any text", written="any text", note=note)
-    reading = reading_of(column.template)
+    reading, template = reading_of(column.template), column.template
+    if isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None:
+        return replace(reading, note="all are written as most of them are, as far as noise can tell")
     return replace(reading, written=reading.fits) if "decimals" in column.open_parts else reading
 
 

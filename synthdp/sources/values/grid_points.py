@@ -19,6 +19,7 @@ from synthdp.sources.comparisons import chosen, counted, is_value
 from synthdp.sources.engine_frame import OF_NANOSECONDS, EngineColumn
 from synthdp.sources.values.spellings import IN_UTC
 from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, Resolution, seconds_at, unit_of
 from synthdp.table.columns.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
 from synthdp.table.columns.reading import plain_text, to_float
@@ -67,6 +68,13 @@ def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
         words = [number for number in map(to_float, words) if not math.isnan(number)]
     values = held.values if held.family in ("text", "date", "datetime") else held.values.cast(nw.Float64)
     return ~(held.is_missing | values.is_in(words)) if words else ~held.is_missing
+
+
+def spelling_of(column: OpenColumn, held: EngineColumn) -> int:
+    """The number of how all truth values of a column are spelt, whose type says it; 0 of other columns."""
+    is_number = held.family in ("integer", "float")
+    is_open = isinstance(column.template, BooleanColumn) and column.template.has_usual_words
+    return SPELLINGS.index(("1", "0")) if is_open and is_number else 0
 
 
 def standing_for(column: OpenColumn, held: EngineColumn) -> nw.Expr:

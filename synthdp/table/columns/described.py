@@ -63,6 +63,8 @@ def _of_truth(column: BooleanColumn) -> Reading:
     words = f"truth values: {', '.join(of_true)} or {', '.join(of_false)}"
     if column.true_values is not None and column.false_values is not None:
         return Reading(what=words, fits=of_true[0], written=column.written[1])
+    if column.spelling is not None:
+        return Reading(what=f"{words}, also in capitals", fits=column.written[1], written=column.written[1])
     note = f"all are written {column.written[1]} and {column.written[0]}; declare trueValues and falseValues for others"
     return Reading(what=f"{words}, also in capitals", fits=of_true[0], written=column.written[1], note=note)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from synthdp.errors import ParameterError
 from synthdp.grid import READ, UNREAD, Grid
 from synthdp.table.columns.binned import BinnedColumn, are_unreadable
+from synthdp.table.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
 from synthdp.table.columns.column import Column, code_dtype
 from synthdp.table.columns.date_parts import PartColumn
@@ -217,12 +218,14 @@ class HeldNumbers(_HeldPoints):
 class HeldLevels(_HeldPoints):
     """A column of declared levels of which only "missing" is open: codes with "missing" allowed.
 
-    One more code is held of values that are there and cannot be read.
+    One more code is held of values that are there and cannot be read; and of truth values how they are spelt, as
+    further such codes.
     """
 
     def __init__(self, column: OpenColumn) -> None:
-        self._unread = column.template.size
-        self._dtype = code_dtype(self._unread + 1)
+        self._n_codes = column.template.size + 1
+        n_spellings = len(SPELLINGS) if isinstance(column.template, BooleanColumn) else 1
+        self._dtype = code_dtype(self._n_codes * n_spellings)
         super().__init__(column, RowPieces(self._dtype))
 
     def add(self, values: pd.Series) -> None:
@@ -231,20 +234,22 @@ class HeldLevels(_HeldPoints):
         unique, positions = distinct(values)
         codes = template.codes_of(unique).astype(self._dtype)
         gaps = np.flatnonzero(codes == template.missing_code)
-        codes[gaps[~template.are_missing(unique[gaps])]] = self._unread
+        codes[gaps[~template.are_missing(unique[gaps])]] = template.size
+        if isinstance(template, BooleanColumn):
+            codes += (template.spellings_of(unique) * self._n_codes).astype(self._dtype)
         self.rows.add(codes if positions is None else codes[positions])
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        codes = self.rows.joined()
-        missing, unread = codes == self.column.template.missing_code, codes == self._unread
+        spellings, codes = np.divmod(self.rows.joined(), self._n_codes)
+        missing, unread = codes == self.column.template.missing_code, codes == self.column.template.size
         if grid.of == "reading":
-            return np.where(unread, UNREAD, READ)[~missing], ~missing
+            return np.where(unread, UNREAD, READ + spellings.astype(np.int64))[~missing], ~missing
         self._check_plain(grid)
         return codes[~(missing | unread)].astype(np.int64), ~(missing | unread)
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
-        codes = self.rows.joined()
+        codes = self.rows.joined() % self._n_codes
         missing = codes >= self.column.template.missing_code
         return np.where(missing, column.missing_code, codes).astype(column.dtype)
 

@@ -47,6 +47,7 @@ NUMBER_KEYS = {
     "year": _SHARED_KEYS,
     "number": (*_SHARED_KEYS, "decimals"),
 }
+BOOLEAN_KEYS = ("spelling",)
 DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 
 
@@ -122,11 +123,12 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
 
 def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
-    _own(name, field, ())
+    own = _own(name, field, BOOLEAN_KEYS)
     true_values, false_values = (
         None if field.get(key) is None else _texts(name, field, key, ()) for key in ("trueValues", "falseValues")
     )
-    return BooleanColumn(true_values=true_values, false_values=false_values, **shared)
+    spelling = _list(name, own, "spelling", "a text for true and one for false")
+    return BooleanColumn(true_values=true_values, false_values=false_values, spelling=spelling, **shared)
 
 
 def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | None, shared: Any) -> Column:

@@ -24,6 +24,7 @@ from typing import Any, get_args
 from synthdp.table.columns.column import MAX_LEVELS, Column
 from synthdp.table.columns.edges import DEFAULT_BINS
 from synthdp.table.schema.frictionless import (
+    BOOLEAN_KEYS,
     CATEGORICAL_KEYS,
     DATE_KEYS,
     NUMBER_KEYS,
@@ -224,7 +225,7 @@ def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
     if field["type"] in ("date", "datetime"):
         return DATE_KEYS
     if field["type"] == "boolean":
-        return ()
+        return BOOLEAN_KEYS
     has_levels = field["type"] == "string" or "levels" in _declared(field)
     return CATEGORICAL_KEYS if has_levels else NUMBER_KEYS[field["type"]]
 
