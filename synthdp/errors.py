@@ -29,6 +29,22 @@ class ModelTooLargeError(SynthdpError):
     """An engine would need more memory than it is allowed to use."""
 
 
+class UnreadColumnError(SynthdpError):
+    """Nearly no value of some column could be read, so the run stopped before the table was measured.
+
+    Parameters
+    ----------
+    message
+        What is wrong, and what to declare.
+    learnt
+        The `LearntDomain`: what was learnt of the other columns, and paid for. None if there is none.
+    """
+
+    def __init__(self, message: str, learnt: object = None) -> None:
+        super().__init__(message)
+        self.learnt = learnt
+
+
 class MissingExtraError(SynthdpError, ImportError):
     """An optional dependency is not installed."""
 

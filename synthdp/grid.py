@@ -5,8 +5,11 @@ from typing import Literal, TypeAlias, final, get_args
 
 from synthdp.errors import ParameterError
 
-Of: TypeAlias = Literal["values", "decimals", "exponents", "steps"]
+Of: TypeAlias = Literal["values", "decimals", "exponents", "steps", "reading"]
 """What is counted of a column."""
+
+UNREAD, READ = 0, 1
+"""The points of values that a column cannot read, and of those that it can."""
 
 MAX_POINT = 1 << 62
 """Grid points lie within this of 0; values further out, infinite ones too, are moved there."""
@@ -27,7 +30,9 @@ class Grid:
     - of a date: the number of its unit of resolution since 1970;
     - with ``of="decimals"``: how many decimals a number is written with, see `decimals_of`;
     - with ``of="exponents"``: how large a number is, see `exponents_of`;
-    - with ``of="steps"``: how round the point of its value is, see `steps_of`.
+    - with ``of="steps"``: how round the point of its value is, see `steps_of`;
+    - with ``of="reading"``: `READ` if the column reads it, `UNREAD` if not; these are missing to other grids. Of a
+      truth value it is `READ` and the number of how that is spelt.
 
     Parameters
     ----------

@@ -252,3 +252,15 @@ def _write_blocks(synthesis: Synthesis, options: argparse.Namespace, report: Rep
         sys.stderr.write(json.dumps(synthesis.certificate) + "\n")
     else:
         _with_certificate(write, synthesis.certificate, options)
+
+
+def input_files(options: argparse.Namespace) -> tuple[str, ...]:
+    """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
+    if (options.source is None) == (options.input is None):
+        problem = "no table is given" if options.input is None else f"{options.input!r} and --source are both given"
+        raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
+    if (options.source is None) != (options.table is None):
+        raise ParameterError(
+            "--source and --table go together; name the database with the one, its table with the other"
+        )
+    return () if options.input is None else (options.input,)

@@ -15,6 +15,9 @@ SMALL_QUESTION = Fraction(1, 10)
 HEAPING = Fraction(1, 40)
 """Share of the budget of a column of numbers for which of its values are round: a few large counts, as above."""
 
+READING = Fraction(1, 40)
+"""The same for what became of values where no level, number or date is found: missing, or there, readable or not."""
+
 MIN_COLUMNS = 4
 """Budgets are those of so many columns at least: what few columns do not need is left to the recipe."""
 
@@ -50,6 +53,8 @@ class ColumnBudget:
         Rho for how many decimals it has; 0 if that is not asked.
     for_heaping
         Rho for which of its values are round; 0 if that is not asked.
+    for_reading
+        Rho for what became of its values, where none are found; 0 if that is not asked apart.
     rho
         Rho for all else.
     delta
@@ -59,13 +64,14 @@ class ColumnBudget:
     column: OpenColumn
     for_decimals: Fraction
     for_heaping: Fraction
+    for_reading: Fraction
     rho: Fraction
     delta: Fraction
 
     @property
     def total(self) -> Fraction:
         """All rho that it may spend."""
-        return self.for_decimals + self.for_heaping + self.rho
+        return self.for_decimals + self.for_heaping + self.for_reading + self.rho
 
 
 def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tuple[ColumnBudget, ...]:
@@ -74,7 +80,7 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
     >>> schema = OpenSchema.from_kinds({"job": "categorical", "pay": "number"})
     >>> budgets = column_budgets(schema, rho=Fraction(1), delta=Fraction(1, 1000))
     >>> [(str(budget.for_decimals), str(budget.for_heaping), str(budget.rho)) for budget in budgets]
-    [('0', '0', '1/4'), ('1/40', '1/160', '7/32')]
+    [('0', '0', '39/160'), ('1/40', '1/160', '17/80')]
     """
     weights = {column.name: _weight(column) for column in schema.open_columns}
     total, delta_each = max(sum(weights.values()), MIN_COLUMNS), delta / max(takes_thresholds(schema), 1)
@@ -82,12 +88,14 @@ def column_budgets(schema: OpenSchema, *, rho: Fraction, delta: Fraction) -> tup
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
         for_decimals, for_heaping = part * _share_of_decimals(column), part * _share_of_heaping(column)
+        for_reading = part * READING if "levels" in column.open_parts or has_density(column) else Fraction(0)
         budgets.append(
             ColumnBudget(
                 column=column,
                 for_decimals=for_decimals,
                 for_heaping=for_heaping,
-                rho=part - for_decimals - for_heaping,
+                for_reading=for_reading,
+                rho=part - for_decimals - for_heaping - for_reading,
                 delta=delta_each if _needs_threshold(column) else Fraction(0),
             )
         )

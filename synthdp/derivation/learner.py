@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import Any, final
 
 import numpy as np
@@ -14,13 +15,18 @@ from synthdp.derivation.decimals import Decimals, decimals_between, decimals_for
 from synthdp.derivation.heaping import learn_heaping, may_be_heaped
 from synthdp.derivation.levels import learn_levels, missing_found
 from synthdp.derivation.numbers import Learnt, learn_density, learn_tree
-from synthdp.derivation.unread import missing_caution
+from synthdp.derivation.reading import EMPTY_COLUMN, ask_reading, is_empty, may_be_unread, spelling_found, unread_share
+from synthdp.derivation.unread import missing_caution, unread_problem
 from synthdp.grid import Grid
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.reporting import Report, steps
+from synthdp.table.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.table.columns.column import Column
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.schema.open_schema import OpenSchema
+
+IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
+"""Way out of a column whose values are all different."""
 
 
 @final
@@ -35,10 +41,13 @@ class LearntColumn:
     caution
         What a reader should know: that nothing was told from noise, or that much of a column without missing
         values was not read. Empty if there is nothing to say.
+    unread
+        What is wrong and what to declare if nearly all of its values could not be read, beyond doubt; else empty.
     """
 
     column: Column
     caution: str = ""
+    unread: str = ""
 
 
 def learn_columns(
@@ -75,14 +84,10 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     column, rho = budget.column, budget.rho
     if "levels" in column.open_parts:
         closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
-        nothing = closed.n_levels == 1
-        way_out = "declare levels that are public, or say by its type that it holds dates or numbers, or ignore it"
-        caution = (
-            f"column {column.name!r}: no level has enough records to be found; all are {column.other!r}: {way_out}"
-        )
-        return LearntColumn(column=closed, caution=caution if nothing else "")
+        has_nothing = closed.n_levels == 1
+        return LearntColumn(column=closed, caution=_no_levels(values, closed, budget) if has_nothing else "")
     found: dict[str, Any] = {}
-    decimals, caution = Decimals(column.decimals or 0, None), ""
+    decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
         found["decimals"] = decimals.decimals
@@ -99,16 +104,49 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             found["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
         caution = _doubts(column, (axis, learnt), decimals)
         if learnt.is_lone:
-            caution = f"column {column.name!r}: only one value was told from noise; declare its bounds if it has others"
+            problem = "only one value was told from noise, or values are beyond those that numbers can have"
+            caution = f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
         if not learnt.stands_out:
             caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+        emptiness, unread = _unread(values, learnt, budget)
+        caution = emptiness or caution
         if column.template.required:
             stddevs = (learnt.missing_stddev, learnt.present_stddev)
             caution = missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
     elif "missing" in column.open_parts:
-        histogram = values.histogram(Grid(column=column.name), np.empty(0, dtype=np.int64), rho=rho)
-        found |= missing_found(column, histogram.missing, histogram.stddev)
-    return LearntColumn(column=column.closed(**found), caution=caution)
+        asks_spelling = _asks_spelling(column)
+        histogram = ask_reading(values, column.name, rho=rho, n_ways=len(SPELLINGS) if asks_spelling else 1)
+        found |= {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
+        found |= missing_found(column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev)
+        unread = unread_share(histogram)
+    problem = unread_problem(column.template, unread) if unread else ""
+    return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
+
+
+def _asks_spelling(column: OpenColumn) -> bool:
+    """Whether it is open how truth values are spelt."""
+    template = column.template
+    return isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None
+
+
+def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
+    """A caution if a column of numbers or dates is empty, and the share of its values that are unread if nearly all."""
+    if not may_be_unread(learnt):
+        return "", 0.0
+    counted = ask_reading(values, budget.column.name, rho=budget.for_reading)
+    present = counted.below + float(counted.counts.sum())
+    found = is_empty(counted.missing, present, sqrt(2) * counted.stddev)
+    return f"column {budget.column.name!r}: {EMPTY_COLUMN}" if found else "", unread_share(counted)
+
+
+def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
+    """What to say of a column of which no level was found: whether it is empty, or its values are all different."""
+    counted = values.histogram(Grid(column=closed.name), np.empty(0, dtype=np.int64), rho=budget.for_reading)
+    if is_empty(counted.missing, float(counted.counts[0]), counted.stddev):
+        return f"column {closed.name!r}: {EMPTY_COLUMN}"
+    other = budget.column.other
+    way_out = f"declare levels that are public, or say by its type that it holds dates or numbers; {IF_IDS}"
+    return f"column {closed.name!r}: no level has enough records to be found; all are {other!r}: {way_out}"
 
 
 def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> Decimals:

@@ -11,6 +11,7 @@ from synthdp.derivation.cells.significance import ASTRONOMIC, significance
 from synthdp.derivation.decimals import MAX_LEARNT_DECIMALS
 from synthdp.derivation.levels import BELIEVED
 from synthdp.derivation.numbers import LOOKING, SPIKES
+from synthdp.derivation.reading import BEYOND_DOUBT
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.privacy.values.thresholds import partition_threshold
@@ -18,9 +19,10 @@ from synthdp.privacy.values.value_events import HistogramEvent
 from synthdp.table.columns.points import STEPS
 
 About: TypeAlias = Literal[
-    "levels", "bounds", "shape", "bins", "single values", "heaping", "decimals", "size", "missing"
+    "levels", "bounds", "shape", "bins", "single values", "heaping", "decimals", "size", "missing", "reading"
 ]
-"""What a question is about; "shape": where values lie; "heaping": which are round; "size": how large they are."""
+"""What a question is about; "shape": where values lie; "heaping": which are round; "size": how large they are;
+"reading": whether values that are there can be read."""
 
 
 @final
@@ -58,7 +60,7 @@ class Question:
 def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:
     """What learning one column asks, in order.
 
-    Some of them may turn out not to be needed: "size", "heaping", and "single values", whose budget "bins"
+    Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values", whose budget "bins"
     then has as well. "bounds" may be asked up to three times, if it shows nothing or a single value, and the
     others then have less. A budget is never passed.
 
@@ -70,7 +72,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
     column, rho = budget.column, budget.rho
     ask = _Asking(budget=budget, unit=unit)
     if "levels" in column.open_parts:
-        return (ask.values("levels", rho),)
+        return (ask.values("levels", rho), ask.reading())
     asked = []
     if budget.for_decimals:
         asked += [
@@ -87,11 +89,12 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...
         )
     ]
     if "bins" in column.open_parts and column.binning == "privtree":
-        return (*asked, ask.tree(rho * (1 - LOOKING)))
+        return (*asked, ask.tree(rho * (1 - LOOKING)), ask.reading())
     second: About = "bins" if "bins" in column.open_parts else "shape"
     asked += [ask.cells(second, rho * (1 - LOOKING - (SPIKES if budget.delta else 0)), None)]
     if budget.delta:
         asked += [ask.values("single values", rho * SPIKES)]
+    asked += [ask.reading()]
     if budget.for_heaping:
         asked += [ask.cells("heaping", budget.for_heaping, significance(len(STEPS), ASTRONOMIC))]
     return tuple(asked)
@@ -111,6 +114,10 @@ class _Asking:
         event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit)
         sigma = sqrt(event.sigma_squared)
         return self._question(about, rho, sigma, least=None if deviations is None else deviations * sigma)
+
+    def reading(self) -> Question:
+        """Whether values can be read."""
+        return self.cells("reading", self.budget.for_reading, BEYOND_DOUBT)
 
     def values(self, about: About, rho: Fraction) -> Question:
         """Partition selection."""

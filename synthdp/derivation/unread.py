@@ -20,6 +20,7 @@ from synthdp.derivation.filling import CLEAR, UnreadCount
 from synthdp.measurement import LinearMeasurement
 from synthdp.table.columns.categorical import CategoricalColumn
 from synthdp.table.columns.column import Column
+from synthdp.table.columns.described import reading_of
 from synthdp.table.schema.schema import Schema
 
 MANY = 0.2
@@ -55,6 +56,11 @@ _WAYS_OF_WRITING: Mapping[str, str] = {
     "year": "type",
     "date": "format, or type 'integer' for numbers of days or seconds",
     "datetime": "format, or type 'integer' for numbers of days or seconds",
+}
+
+_MORE_WAYS: Mapping[str, str] = {
+    "integer": ", synthdp.width for zeros in front, or type 'number' for fractions",
+    "date": ", or type 'datetime' for times of day",
 }
 
 _COUNTS_ARE_NO_DATES = (
@@ -144,7 +150,8 @@ def levels_without_records(
         if column.name not in names or column.name in ruled or not isinstance(column, CategoricalColumn):
             continue
         code = column.unknown_code
-        if column.other is None or column.other in column.levels:
+        is_all = column.levels == (column.other,) and not column.required  # no level was found, or there is none
+        if column.other is None or (column.other in column.levels and not is_all):
             continue
         answers = list(filter(None, (_counts(each, column, code) for each in measurements)))
         if not answers:
@@ -173,6 +180,16 @@ def missing_caution(column: Column, missing: float, present: float, stddevs: tup
     noise = hypot((1 - SURELY) * stddevs[0], SURELY * stddevs[1])
     found = _missing(column, has_place=True)
     return "".join(found.caution(column, missing, missing + present, significance(1) * noise))
+
+
+def unread_problem(column: Column, share: float) -> str:
+    """What to say of a column of which so large a part of the values could not be read when it was learnt."""
+    what, fits = reading_of(column).what, reading_of(column).fits
+    what = what if fits in what else f"{what} such as {fits!r}"
+    return (
+        f"column {column.name!r}: about {100 * share:.0f} % of its values could not be read, for they are not {what}; "
+        f"declare how it is written: {_ways(column)}"
+    )
 
 
 def _unread_caution(column: Column, unread: UnreadCount, limit: float) -> list[str]:
@@ -227,7 +244,8 @@ def _ways(column: Column) -> str:
         numbers = [_WAYS_OF_WRITING[column.type]] if column.type in ("integer", "number") else []
         return ", ".join(["constraints.enum", "synthdp.other", *numbers, "missingValues"])
     kind = str(column.field()["type"])
-    return f"{_WAYS_OF_WRITING[kind]}, missingValues" + (_COUNTS_ARE_NO_DATES if kind == "datetime" else "")
+    more = _MORE_WAYS.get(kind, "")
+    return f"{_WAYS_OF_WRITING[kind]}{more}, missingValues" + (_COUNTS_ARE_NO_DATES if kind == "datetime" else "")
 
 
 def _counts(

@@ -6,14 +6,14 @@ from fractions import Fraction
 from logging import INFO
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, Self, cast, final
+from typing import Any, NoReturn, Self, cast, final
 
 from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
 from synthdp.derivation.filling import Filling, UnreadCount
 from synthdp.derivation.learner import learn_columns
 from synthdp.derivation.questions import questions
 from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.errors import ParameterError, UnreadColumnError
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
@@ -34,6 +34,7 @@ from synthdp.release.settings import (
     DOMAIN_SHARE,
     as_adjacency,
     as_schema,
+    checked_flag,
     checked_share,
     run_settings,
     settled_accounting,
@@ -58,8 +59,9 @@ class Release:
 
     Parameters are those of `synthesize`; ``stated`` are further public facts for the certificate, as
     plain JSON values; ``randomness`` is for tests, and anything but the default makes the result say
-    NOT PRIVATE. A ``ledger`` pays in place of a new one, and answers are ``kept`` where another run's are: those are
-    parts of a run over several tables.
+    NOT PRIVATE. With ``anyway`` a run goes on where nearly no value of a column could be read. A ``ledger`` pays in
+    place of a new one, and answers are ``kept`` where another run's are: those are parts of a run over several
+    tables.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Release:
         randomness: Randomness | None = None,
         ledger: PrivacyLedger | None = None,
         kept: KeptRun | None = None,
+        anyway: bool = False,
     ) -> None:
         check_budget(epsilon=epsilon, delta=delta)
         self._schema = as_schema(schema)
@@ -104,6 +107,7 @@ class Release:
             failure_delta=delta * domain_share if takes_thresholds(self._schema) else 0.0,
         )
         self._stated, self._randomness = dict(stated), randomness
+        self._anyway = checked_flag("anyway", anyway)
         self._found: dict[str, Column] = {}
         self._findings: list[str] = []
         self._kept = KeptRun() if kept is None else kept
@@ -185,6 +189,8 @@ class Release:
 
         Raises
         ------
+        UnreadColumnError
+            If nearly no value of a column that was learnt could be read, unless the run is to go on ``anyway``.
         ParameterError
             If the rows were not read for the unit of privacy that the ledger claims, or counts come
             for a schema that is open or has another domain; its columns may have places for unread values.
@@ -262,12 +268,26 @@ class Release:
             min_mass=min_mass(self._ledger.unit, rho=model_rho, n_columns=len(schema.names)),
             report=report,
         )
+        unread: dict[str, str] = {}
         with closing(values):
             for learnt in learning:
                 self._found[learnt.column.name] = learnt.column
                 self._findings += [learnt.caution] if learnt.caution else []
                 self._kept.note(learnt_to_dict(schema, learnt.column, learnt.caution))
+                unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
+        if unread and not self._anyway:
+            self._stop(unread)
         return schema.closed(self._found)
+
+    def _stop(self, unread: Mapping[str, str]) -> NoReturn:
+        """Stop before anything is measured: some columns have to be declared in another way."""
+        for name in unread:
+            del self._found[name]
+        raise UnreadColumnError(
+            f"{'; '.join(unread.values())}; the run stopped before the table was measured, and the rest of its budget "
+            "is not spent: declare it and run anew, or go on all the same with anyway=True (--anyway)",
+            self._paid_for(None, None),
+        )
 
     def _settle_workload(self, schema: Schema) -> None:
         """Read what is wanted anew, over the domain that was learnt."""

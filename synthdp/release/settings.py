@@ -134,6 +134,13 @@ def checked_share(domain_share: float) -> float:
     return float(domain_share)
 
 
+def checked_flag(name: str, value: object) -> bool:
+    """A truth value; raises `ParameterError` if it is none."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} is {value!r}; give True or False")
+    return value
+
+
 def checked_rows(
     unit: str | None, max_rows_per_unit: int | None, *, called: tuple[str, str] = ("unit", "max_rows_per_unit")
 ) -> int:

@@ -58,6 +58,7 @@ def synthesize(
     journal: str | PathLike[str] | None = None,
     budget: Budget | str | PathLike[str] | None = None,
     budget_note: str = "",
+    anyway: bool = False,
     report: Report = silent,
     rescue: Callable[[Synthesis | LearntDomain], object] | None = None,
 ) -> Synthesis:
@@ -124,6 +125,9 @@ def synthesize(
     budget, budget_note
         The budget of a population, or its file: all that this release may spend is charged to it, with the note,
         before a record is read. It needs a ``journal``. See ``docs/budgets.md``.
+    anyway
+        Go on where nearly no value of a column that is learnt can be read, such as dates of another format. Else
+        the run stops there, before the table is measured and the rest of the budget is spent.
     report
         Told about progress: (what is going on, steps done, steps at most).
     rescue
@@ -154,6 +158,9 @@ def synthesize(
     SourceError
         If the engine that holds the table fails, or the table is changed while it is counted, or a partition has
         other columns.
+    UnreadColumnError
+        If nearly no value of a column that is learnt can be read, by noisy counts, unless ``anyway`` is set. What was
+        learnt of the others is its ``learnt``, and goes to ``rescue``.
     ParameterError
         If the data are no such table, another argument is out of range, or the journal is of another run.
 
@@ -186,6 +193,7 @@ def synthesize(
             unit=unit,
             max_rows_per_unit=max_rows,
             domain_share=domain_share,
+            anyway=anyway,
             stated=said | ({"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}),
         )
         rows = rows_of(source, public, unit=unit, max_rows=max_rows)

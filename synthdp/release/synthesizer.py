@@ -34,7 +34,7 @@ class Synthesizer:
     ----------
     schema, kinds, epsilon, delta, dialect, mechanism, workload, target, engine, adjacency, accounting, unit
         As for `synthesize`.
-    max_rows_per_unit, domain_share, about, journal, budget, budget_note
+    max_rows_per_unit, domain_share, about, journal, budget, budget_note, anyway
         As for `synthesize`.
 
     Attributes
@@ -77,6 +77,7 @@ class Synthesizer:
         journal: str | PathLike[str] | None = None,
         budget: Budget | str | PathLike[str] | None = None,
         budget_note: str = "",
+        anyway: bool = False,
     ) -> None:
         self.schema = schema
         self.kinds = kinds
@@ -96,6 +97,7 @@ class Synthesizer:
         self.journal = journal
         self.budget = budget
         self.budget_note = budget_note
+        self.anyway = anyway
 
     @forgetful
     def fit(self, data: Any, y: None = None, *, report: Report = silent) -> Self:

@@ -96,6 +96,8 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
     else:
         _check_cases(column, held, len(edges))
         code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
+    if isinstance(column, IntegerColumn) and held.family == "float":
+        code = nw.when(_has_fraction(held)).then(nw.lit(int(column.unread_code))).otherwise(code)
     for number in column.missing_numbers.tolist():
         same = _first_at(number, column, held)
         if _read(same, column, held) == number:
@@ -105,6 +107,13 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
 
 def _number(held: EngineColumn) -> nw.Expr:
     return held.values.cast(nw.Float64)
+
+
+def _has_fraction(held: EngineColumn) -> nw.Expr:
+    """Whether a number is none of the whole ones, as floats from 2**53 on are."""
+    size = _number(held).abs()
+    inside = nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))
+    return inside != inside.floor().cast(nw.Float64)
 
 
 def _first_at(number: float, column: Column, held: EngineColumn) -> float:
@@ -129,7 +138,18 @@ def _of_date(column: Column, held: EngineColumn) -> nw.Expr:
     edges = [moment for edge in column.inner_edges.tolist() if (moment := held.moment(int(edge))) is not None]
     _check_cases(column, held, len(edges))
     code = counted([is_from(edge, held) for edge in edges])
-    return _less_missing(code, column, column, held)
+    return _less_missing(_of_midnights(code, column, column, held), column, column, held)
+
+
+def _of_midnights(code: nw.Expr, column: Column, dates: DateColumn, held: EngineColumn) -> nw.Expr:
+    """A code of moments, but of dates for those with a time of day, which are none."""
+    if dates.type != "date" or held.family == "date":
+        return code
+    if held.has_zone and held.engine != "polars":
+        _refuse(column, held, "whose days are those of a session's time zone and not of UTC")
+    within = held.values.dt
+    has_time = (within.hour() != 0) | (within.minute() != 0) | (within.second() != 0)  # of an infinity, none
+    return nw.when(has_time).then(nw.lit(int(column.unread_code))).otherwise(code)
 
 
 def _less_missing(code: nw.Expr, column: Column, dates: DateColumn, held: EngineColumn) -> nw.Expr:
@@ -167,7 +187,7 @@ def _of_part(column: Column, held: EngineColumn) -> nw.Expr:
         if (moment := held.moment(bound)) is not None:
             is_beyond = is_from(moment, held) if after else ~is_from(moment, held)
             code = nw.when(is_beyond).then(nw.lit(of_bound)).otherwise(code)
-    return _less_missing(code, column, column.date, held)
+    return _less_missing(_of_midnights(code, column, column.date, held), column, column.date, held)
 
 
 def _of_truth(column: Column, held: EngineColumn) -> nw.Expr:

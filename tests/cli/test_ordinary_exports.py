@@ -111,7 +111,8 @@ WAYS = {
     "grouped integers": (large, "{:,}".format, "integer", {}, NUMBERS),
     "grouped integers, declared": (large, "{:,}".format, "integer", {"groupChar": ","}, RIGHT),
     "integers with decimals": (count, "{}.0".format, "integer", {}, RIGHT),
-    "leading zeros": (count, "{:05d}".format, "integer", {}, RIGHT),
+    "leading zeros": (count, "{:05d}".format, "integer", {}, NUMBERS),
+    "leading zeros, declared": (count, "{:05d}".format, "integer", {"synthdp": {"width": 5}}, RIGHT),
     "plus signs": (count, "{:+}".format, "integer", {}, RIGHT),
     "padded": (count, "{:>9}".format, "integer", {}, RIGHT),
     "true": (truth, either("true", "false"), "boolean", {}, RIGHT),
@@ -132,8 +133,10 @@ WAYS = {
     "-1 for true": (truth, either("-1", "0"), "boolean", {}, TRUTHS),
     "2 for false": (truth, either("1", "2"), "boolean", {}, TRUTHS),
     "ISO dates": (moment, dated("%Y-%m-%d"), "date", {}, RIGHT),
-    "ISO dates with a time": (moment, dated("%Y-%m-%d %H:%M:%S"), "date", {}, RIGHT),
-    "20200131": (moment, dated("%Y%m%d"), "date", {}, RIGHT),
+    "ISO dates at midnight": (moment, dated("%Y-%m-%d 00:00:00"), "date", {}, RIGHT),
+    "ISO dates with a time": (moment, dated("%Y-%m-%d %H:%M:01"), "date", {}, FORMAT),
+    "20200131": (moment, dated("%Y%m%d"), "date", {}, FORMAT),
+    "20200131, declared": (moment, dated("%Y%m%d"), "date", {"format": "yyyymmdd"}, RIGHT),
     "2020/01/31": (moment, dated("%Y/%m/%d"), "date", {}, FORMAT),
     "2020-1-31": (moment, lambda value: f"{value.year}-{value.month}-{value.day}", "date", {}, FORMAT),
     "2020-1-31, declared": (
@@ -147,7 +150,10 @@ WAYS = {
     "31.01.20, declared": (moment, dated("%d.%m.%y"), "date", {"format": "%d.%m.%y"}, RIGHT),
     "31-Jan-2020, declared": (moment, dated("%d-%b-%Y"), "date", {"format": "%d-%b-%Y"}, RIGHT),
     "ISO moments": (moment, dated("%Y-%m-%dT%H:%M:%S"), "datetime", {}, RIGHT),
-    "zoned moments": (moment, dated("%Y-%m-%dT%H:%M:%S+02:00"), "datetime", {}, RIGHT),
+    "zoned moments": (moment, dated("%Y-%m-%dT%H:%M:%S+02:00"), "datetime", {}, FORMAT),
+    "zoned moments, declared": (
+        moment, dated("%Y-%m-%dT%H:%M:%S+00:30"), "datetime", {"format": "%Y-%m-%dT%H:%M:%S%z"}, RIGHT
+    ),
     "moments with Z": (moment, dated("%Y-%m-%dT%H:%M:%SZ"), "datetime", {}, RIGHT),
     "fractions of seconds": (moment, dated("%Y-%m-%d %H:%M:%S.%f"), "datetime", {}, RIGHT),
     "31.01.2020 23:59": (moment, dated("%d.%m.%Y %H:%M"), "datetime", {}, FORMAT),
@@ -181,7 +187,7 @@ def release(tmp_path_factory):
     kinds = {name: {"type": kind, **more} for name, (_, _, kind, more, _) in WAYS.items()}
     (folder / "kinds.json").write_text(json.dumps(kinds))
     files = ("--kinds", folder / "kinds.json", "-o", folder / "out.csv", "--save", folder / "m.synthdp")
-    budget = (f"--epsilon={EPSILON}", "--delta=1e-6", "--mechanism", "independent", "--json")
+    budget = (f"--epsilon={EPSILON}", "--delta=1e-6", "--mechanism", "independent", "--json", "--anyway")
     outcome = invoke("run", folder / "in.csv", *files, *budget)
     assert outcome.code == 0, outcome.err
     return json.loads(outcome.out)["cautions"], synthdp.load(folder / "m.synthdp").sample(5 * N_ROWS, seed=1)

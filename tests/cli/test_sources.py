@@ -108,3 +108,27 @@ def test_ctrl_c_ends_a_query_of_hours(monkeypatch):
         for timer in timers:
             timer.cancel()
     assert (run.code, run.lines, late) == (exits.INTERRUPTED, ["synthdp: interrupted"], [])
+
+
+def test_a_draft_is_made_of_names_and_types_alone(people):
+    source = ("--source", "duckdb:///people.db", "--table", "kinds")
+    with duckdb.connect("people.db") as connection:
+        connection.execute(
+            "CREATE TABLE kinds AS SELECT 1.5::DOUBLE AS pay, 'SECRET' AS name, DATE '2020-01-01' AS day"
+        )
+    drafted = invoke("schema", "draft", *source, "-o", "d.json")
+    assert drafted.code == exits.DONE, drafted.err
+    fields = json.loads((people / "d.json").read_text())["fields"]
+    assert [field["name"] for field in fields] == ["pay", "name", "day"]
+    assert [field["type"] for field in fields] == ["number", "string", "date"]
+    assert "SECRET" not in (people / "d.json").read_text() + drafted.err
+    assert invoke("schema", "draft", *source, "--kinds", "-o", "k.json").code == exits.DONE
+    assert json.loads((people / "k.json").read_text()) == {"pay": "number", "name": "categorical", "day": "date"}
+
+
+@pytest.mark.parametrize("given", [(), ("in.csv", "--source", "duckdb:///people.db", "--table", "people")])
+def test_a_draft_is_of_one_table(people, given):
+    refused = invoke("schema", "draft", *given, "-o", "d.json")
+    assert refused.code == exits.USAGE
+    assert refused.err.count("\n") == 1
+    assert not (people / "d.json").exists()

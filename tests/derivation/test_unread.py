@@ -22,7 +22,11 @@ BOUNDS = {"constraints": {"minimum": 0, "maximum": 9999}}
 DATES = {"constraints": {"minimum": "2000-01-01", "maximum": "2009-12-31"}}
 TRUTHS = "trueValues, falseValues, missingValues"
 NUMBERS = "decimalChar, groupChar, bareNumber, missingValues"
-FORMAT = "format, or type 'integer' for numbers of days or seconds, missingValues"
+INTEGERS = (
+    "decimalChar, groupChar, bareNumber, synthdp.width for zeros in front, or type 'number' for fractions, "
+    "missingValues"
+)
+FORMAT = "format, or type 'integer' for numbers of days or seconds, or type 'datetime' for times of day, missingValues"
 LEVELS = "list the levels as they are spelt there: constraints.enum"
 
 # spellings of the records; what the field declares besides its type; what is said
@@ -38,11 +42,11 @@ SPELLINGS = {
     "commas, declared": (["1234,50", "7,25"], "number", BOUNDS | {"decimalChar": ","}, RIGHT),
     "groups": (["1,234.50", "7.25"], "number", BOUNDS, NUMBERS),
     "groups, declared": (["1,234.50", "7.25"], "number", BOUNDS | {"groupChar": ","}, RIGHT),
-    "groups of integers": (["1 234", "7"], "integer", BOUNDS, NUMBERS),
+    "groups of integers": (["1 234", "7"], "integer", BOUNDS, INTEGERS),
     "groups of integers, declared": (["1 234", "7"], "integer", BOUNDS | {"groupChar": " "}, RIGHT),
     "currencies": (["$12.50", "-$7"], "number", BOUNDS, NUMBERS),
     "currencies, declared": (["$12.50", "-$7"], "number", BOUNDS | {"bareNumber": False}, RIGHT),
-    "percentages": (["12 %", "7 %"], "integer", BOUNDS, NUMBERS),
+    "percentages": (["12 %", "7 %"], "integer", BOUNDS, INTEGERS),
     "percentages, declared": (["12 %", "7 %"], "integer", BOUNDS | {"bareNumber": False}, RIGHT),
     "school years": (["2001/02", "2003/04"], "year", BOUNDS, "type, missingValues"),
     "ISO dates": (["2001-02-03", "2004-05-06"], "date", DATES, RIGHT),

@@ -64,15 +64,18 @@ def _numbers(rng, n_rows):
 
 def _questions(rng, field, n_grids):
     nowhere = np.empty(0, dtype=np.int64)
-    if field["type"] in ("string", "boolean"):
+    if field["type"] == "string":
         return [(Grid(column="x"), nowhere)]
+    reading = (Grid(column="x", of="reading"), np.arange(1, 15))
+    if field["type"] == "boolean":
+        return [(Grid(column="x"), nowhere), reading]
     scales = [0, rng.choice([-300, -4, -1, 1, 2, 9, 14, 300])] if field["type"] == "number" else [0]
     grids = [Grid(column="x", of=of, decimals=scale) for of in ("values", "steps") for scale in scales]
     grids += [Grid(column="x", of="decimals")] if field["type"] == "number" else []
     grids = grids if n_grids is None else rng.sample(grids, min(n_grids, len(grids)))
     spread = [math.copysign(10 ** rng.uniform(0, 18), rng.random() - 0.5) for _ in range(9)]
     starts = np.unique(np.array([*map(int, spread), -MAX_POINT, -1024, -1, 0, 1, 2, 16, MAX_POINT], dtype=np.int64))
-    return [(grid, given) for grid in grids for given in (starts, np.arange(-2, 20), nowhere)]
+    return [reading, *((grid, given) for grid in grids for given in (starts, np.arange(-2, 20), nowhere))]
 
 
 def levels_in_engines(column, found):

@@ -16,6 +16,7 @@ from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.frames.containers import opened
 from synthdp.table.records.loading import held_rows
 from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.table.schema.schema import Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
 
@@ -105,3 +106,47 @@ def test_moments_are_in_the_units_of_memory(engine, resolution):
     remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
+
+
+READ_STRICTLY = {
+    "fractions": ("Float64", [1.0, 1.5, -0.25, 2.0**53, 1e300, None, float("nan"), 3.0, -4.0], {"type": "integer"}),
+    "times of day": (
+        pl.Datetime("us"),
+        ["2020-01-05", "2020-01-05T10:00", "2020-01-05T00:00:00.5", "1969-12-31T23:59:59.5", "1960-02-03", None],
+        {"type": "date"},
+    ),
+    "words": (
+        "String",
+        ["ja", "nein", " ja ", "vielleicht", "", " ", "n/a", None],
+        {"type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"], "missingValues": ["n/a"]},
+    ),
+    "numbers": ("Int64", [0, 1, 2, -9, None], {"type": "boolean", "missingValues": ["-9"]}),
+}
+
+
+@pytest.mark.parametrize("case", READ_STRICTLY)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_column_does_not_say_is_unread_in_engines_as_in_memory(engine, case):
+    dtype, values, field = READ_STRICTLY[case]
+    series = pl.Series("x", values, dtype=pl.String).str.to_datetime(time_unit="us") if case == "times of day" else None
+    series = pl.Series("x", values, dtype=getattr(pl, dtype)) if series is None else series
+    bounds = {"integer": {"minimum": -5, "maximum": 5}, "date": {"minimum": "1950-01-01", "maximum": "2030-01-01"}}
+    schema = OpenSchema.from_dict({"fields": [{"name": "x"} | field | {"synthdp": {"derive": True}}]})
+    declared = Schema.from_dict(
+        {"fields": [{"name": "x", "constraints": bounds.get(field["type"], {})} | field], "missingValues": ["n/a"]}
+    )
+    frame, grid = series.to_frame(), Grid(column="x", of="reading")
+    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), schema).source
+    held = held_rows(opened(frame).frame, schema).source
+    for asked_grid, starts in ((grid, range(1, 15)), (Grid(column="x"), [])):
+        found = remote.histogram(asked_grid, np.array(starts, dtype=np.int64)).tolist()
+        assert found == held.histogram(asked_grid, np.array(starts, dtype=np.int64)).tolist()
+    assert held.histogram(grid, np.arange(1, 15))[1] > 0
+    coded = EngineTable.of(EngineFrame.of(ENGINES[engine](frame)), OpenSchema.of(declared)).counted(declared)
+    assert next(iter(coded.counts_of([("x",)]))).tolist() == counts_in_memory(frame, declared)
+
+
+def counts_in_memory(frame, schema):
+    (column,) = schema.table_columns
+    codes = column.encode(opened(frame).frame["x"])
+    return np.bincount(codes, minlength=column.size).tolist()

@@ -4,7 +4,15 @@ import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
-from synthdp.cli.arguments.shared import FILES, add_about, add_output, add_schemas, add_unit_and_share, add_verbose
+from synthdp.cli.arguments.shared import (
+    FILES,
+    add_about,
+    add_output,
+    add_schemas,
+    add_source,
+    add_unit_and_share,
+    add_verbose,
+)
 from synthdp.release.registry import ENGINES, MECHANISMS
 
 _ROWS = "number of rows, with --order of persons, of a package of its root; default: the noisy estimate of the table's"
@@ -49,6 +57,7 @@ def add_run(commands: Commands) -> None:
         help="zcdp, or gdp: less noise, Gaussian recipes only; default: what the recipe is meant for",
     )
     _add_persons(parser)
+    _add_anyway(parser)
     add_about(parser)
     _add_saving(parser)
     add_keeping(parser)
@@ -62,13 +71,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         metavar="IN",
         help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin; or datapackage.json",
     )
-    parser.add_argument(
-        "--source",
-        metavar="URL",
-        help="in place of IN: a database, where the rows stay: duckdb:///FILE or postgres://USER@HOST/DATABASE; "
-        "passwords from the environment or .pgpass; see docs/sources.md",
-    )
-    parser.add_argument("--table", metavar="NAME", help="table or view of the database")
+    add_source(parser)
 
 
 def _add_persons(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +91,14 @@ def _add_saving(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also save the complete schema that was used, with all that was learnt; that is paid for: later "
         "releases with -s FILE learn nothing again",
+    )
+
+
+def _add_anyway(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="go on where nearly no value of a learnt column can be read; default: stop before the table is measured",
     )
 
 

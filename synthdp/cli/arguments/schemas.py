@@ -2,7 +2,7 @@
 
 from synthdp.cli.arguments.dialects import add_dialect
 from synthdp.cli.arguments.parsing import Commands, command, whole_number
-from synthdp.cli.arguments.shared import FILES, add_unit_and_share
+from synthdp.cli.arguments.shared import FILES, add_source, add_unit_and_share
 
 
 def add_schema(commands: Commands) -> None:
@@ -12,7 +12,10 @@ def add_schema(commands: Commands) -> None:
     )
     parser = command(schema, "draft", "write a schema to fill in, from column names and declared types only")
     parser.set_defaults(handler="draft.draft_command")
-    parser.add_argument("input", metavar="IN", help=f"table: {FILES}, or -; or a folder of tables, for a package")
+    parser.add_argument(
+        "input", nargs="?", metavar="IN", help=f"table: {FILES}, or -; or a folder of tables, for a package"
+    )
+    add_source(parser)
     parser.add_argument("--kinds", action="store_true", help="write a kinds file to fill in, for `synthdp run --kinds`")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")

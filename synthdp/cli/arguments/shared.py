@@ -79,3 +79,14 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="log to stderr what is going on and what is charged, public facts only; -vv: every step",
     )
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add what names a table in a database."""
+    parser.add_argument(
+        "--source",
+        metavar="URL",
+        help="in place of IN: a database, where the rows stay: duckdb:///FILE or postgres://USER@HOST/DATABASE; "
+        "passwords from the environment or .pgpass; see docs/sources.md",
+    )
+    parser.add_argument("--table", metavar="NAME", help="table or view of the database")

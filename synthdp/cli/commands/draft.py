@@ -3,30 +3,40 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from synthdp.cli.arguments.dialects import given_dialect
-from synthdp.cli.outputs import (
-    check_distinct,
-)
+from synthdp.cli.outputs import check_distinct, input_files
 from synthdp.cli.packages import draft_package
+from synthdp.explain.planning.readings import readings_of_draft
+from synthdp.sources.connecting import files_of, open_source
 from synthdp.table.files.dialect import Dialect
 from synthdp.table.files.file_set import is_partitioned
 from synthdp.table.files.json_files import write_json
 from synthdp.table.files.tables import open_table
 from synthdp.table.files.writing import check_writable
-from synthdp.table.schema.draft import KINDS_NOTE, draft_of, draft_of_kinds
+from synthdp.table.frames.containers import opened
+from synthdp.table.schema.draft import KINDS_NOTE, draft_from_frame, draft_of, draft_of_kinds
 
 
 def draft_command(options: argparse.Namespace) -> None:
-    """``synthdp schema draft``: names, and for Parquet types, of a table; never a value."""
-    if Path(options.input).is_dir() and not is_partitioned(options.input):
+    """``synthdp schema draft``: names, and for Parquet and databases types, of a table; never a value."""
+    files = input_files(options)
+    if files and Path(options.input).is_dir() and not is_partitioned(options.input):
         draft_package(options)
         return
-    check_distinct([options.output], inputs=(options.input,))
+    check_distinct([options.output], inputs=(*files, *files_of(options.source)))
     check_writable(options.output, force=options.force)
-    dialect = Dialect.of(given_dialect(options, options.input) or {})
-    with open_table(options.input, dialect) as table:
-        draft = draft_of(table) | dialect.as_property()
+    draft = _draft(options, files)
     content, note = (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     write_json(options.output, content, force=options.force)
-    sys.stderr.write(f"synthdp: {note}\n")
+    sys.stderr.write(f"synthdp: {note}\n{readings_of_draft(draft)}\n")
+
+
+def _draft(options: argparse.Namespace, files: tuple[str, ...]) -> dict[str, Any]:
+    dialect = Dialect.of(given_dialect(options, *files) or {})
+    if options.source is not None:
+        with open_source(options.source, options.table) as held:
+            return draft_from_frame(opened(held.empty).frame) | dialect.as_property()
+    with open_table(options.input, dialect) as table:
+        return draft_of(table) | dialect.as_property()

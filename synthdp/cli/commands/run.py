@@ -17,6 +17,7 @@ from synthdp.cli.outputs import (
     check_rows,
     check_texts,
     ended_name_of,
+    input_files,
     journal_of,
     kept_files,
     write_sample,
@@ -53,7 +54,7 @@ def run_command(options: argparse.Namespace) -> None:
         refuse_lost_package(options.input)
         raise ParameterError("one of the arguments -s/--schema --kinds is required; say what is public about the table")
     saved, journal = {"--save": options.save, "--save-schema": options.save_schema}, journal_of(options)
-    files = _input_files(options)
+    files = input_files(options)
     inputs = [*files, *files_of(options.source), options.schema or options.kinds, *filter(None, [options.about])]
     check_outputs(options, inputs=tuple(inputs), saved=saved, kept=kept_files(options).values())
     of_kinds = options.kinds is not None
@@ -102,18 +103,6 @@ def _rows(
     )
 
 
-def _input_files(options: argparse.Namespace) -> tuple[str, ...]:
-    """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
-    if (options.source is None) == (options.input is None):
-        problem = "no table is given" if options.input is None else f"{options.input!r} and --source are both given"
-        raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
-    if (options.source is None) != (options.table is None):
-        raise ParameterError(
-            "--source and --table go together; name the database with the one, its table with the other"
-        )
-    return () if options.input is None else (options.input,)
-
-
 def _opened(options: argparse.Namespace, schema: OpenSchema) -> AbstractContextManager[TableFile | EngineFrame]:
     """The table that is given, in a file or in a database."""
     if options.source is None:
@@ -152,5 +141,6 @@ def _release(schema: OpenSchema, options: argparse.Namespace, max_rows: int) -> 
         unit=options.unit,
         max_rows_per_unit=max_rows,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
+        anyway=options.anyway,
         stated={"about": read_about(options.about)} if options.about else {},
     )

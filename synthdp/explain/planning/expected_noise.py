@@ -44,6 +44,7 @@ _WITH_FEWER = {
     "heaping": "round values are as frequent as others",
     "decimals": "further decimals are rounded off",
     "missing": "no value is missing",
+    "reading": "a run goes on where none is read",
 }
 
 

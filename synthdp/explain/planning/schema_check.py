@@ -21,6 +21,7 @@ from synthdp.explain.planning.expected_noise import (
     noise_text,
     questions_text,
 )
+from synthdp.explain.planning.readings import reading_facts, readings_text
 from synthdp.explain.planning.schema_findings import (
     finding_facts,
     finding_lines,
@@ -101,6 +102,7 @@ def describe_check(
         content["noise"], texts, brief = _expectation(schema, ledger, asked, rows, share)
         texts += [ABOUT_UNIT] if unit is None else []
     content["findings"] = [finding_facts(finding) for finding in findings]
+    read = f"how columns are read, and written:\n{readings_text(schema, is_whole=is_whole)}"
     lines = finding_lines(findings) or ["nothing to warn of"]
     n_open = len(schema.open_columns)
     left = f", {n_open} of them with something to learn" if n_open else ""
@@ -109,8 +111,8 @@ def describe_check(
     made_up = f", {n_generated} of them generated" if n_generated else ""
     title = f"{kind} of {len(schema.columns) + n_generated} columns{left}{made_up}{whose}; no data was opened"
     if is_whole:
-        return content, "\n\n".join([title, "\n".join(lines), *texts])
-    return content, "\n\n".join([wrapped(title), worst_findings(lines, n_tables=len(brief)), *brief])
+        return content, "\n\n".join([title, "\n".join(lines), read, *texts])
+    return content, "\n\n".join([wrapped(title), worst_findings(lines, n_tables=len(brief)), read, *brief])
 
 
 def _contents(schema: OpenSchema) -> dict[str, Any]:
@@ -123,7 +125,7 @@ def _contents(schema: OpenSchema) -> dict[str, Any]:
         }
         for column in schema.open_columns
     ]
-    return {"findings": [], "learnt": learnt, "noise": None}
+    return {"findings": [], "reading": reading_facts(schema), "learnt": learnt, "noise": None}
 
 
 def _expectation(

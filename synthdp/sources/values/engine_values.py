@@ -14,18 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SourceError
-from synthdp.grid import Grid
+from synthdp.grid import READ, UNREAD, Grid
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame, Total
 from synthdp.sources.keeping import Rows, forget_with, kept
 from synthdp.sources.values.edges import N_EDGES, most_edges, with_n_edges
 from synthdp.sources.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
 from synthdp.sources.values.grid_points import (
     MISSING,
+    UNREADABLE,
     VALUE,
     Form,
     form_of,
     in_place_of_missing,
     is_missing,
+    is_unread,
     points_of,
     standing_for,
 )
@@ -71,9 +73,14 @@ class EngineValues(Sensitive):
 
     def _cells(self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int) -> Rows:
         """How many rows there are in each cell of some starts, as far as one query goes; before the first, missing."""
-        is_missing_here, point = nw.col(MISSING) == 1, nw.col(VALUE)
+        if grid.of == "reading":
+            rows = rows.with_columns(
+                nw.when(nw.col(MISSING) == 0).then(nw.lit(READ)).otherwise(nw.lit(UNREAD)).alias(VALUE)
+            )
+            rows = rows.with_columns((nw.col(MISSING) % UNREADABLE).alias(MISSING))
+        is_missing_here, point = nw.col(MISSING) > 0, nw.col(VALUE)
         edges = starts[first:stop].tolist()
-        if edges:
+        if edges and grid.of != "reading":
             rows = self._points(rows, grid)
         if first:
             rows = rows.filter(~is_missing_here & (point >= edges[0]))
@@ -122,8 +129,11 @@ class EngineValues(Sensitive):
             rows = with_composed(engine, rows, held.alias)
         if form == "unit" and held.has_zone and engine != "polars":
             rows = with_utc(engine, rows, held.alias)
-        missing = nw.col(MISSING) == 1
-        rows = rows.with_columns(nw.when(is_missing(column, held)).then(nw.lit(1)).otherwise(nw.lit(0)).alias(MISSING))
+        missing, gap = (
+            nw.col(MISSING) > 0,
+            nw.when(is_unread(column, held)).then(nw.lit(UNREADABLE)).otherwise(nw.lit(1)),
+        )
+        rows = rows.with_columns(nw.when(is_missing(column, held)).then(gap).otherwise(nw.lit(0)).alias(MISSING))
         value = nw.when(missing).then(nw.lit(in_place_of_missing(form, held))).otherwise(standing_for(column, held))
         return _summed(rows.select(MISSING, value.alias(VALUE), N_ROWS), MISSING, VALUE)
 

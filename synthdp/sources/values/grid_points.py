@@ -5,9 +5,10 @@ floats of 64 bits, which all engines round alike. Nothing is worked out that an 
 is missing, too large or too small is replaced before. What an expression gives a row depends on that row only.
 """
 
+import math
 from collections.abc import Iterator
 from datetime import date
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -18,9 +19,10 @@ from synthdp.sources.comparisons import chosen, counted, is_value
 from synthdp.sources.engine_frame import OF_NANOSECONDS, EngineColumn
 from synthdp.sources.values.spellings import IN_UTC
 from synthdp.table.columns.binned import BinnedColumn
+from synthdp.table.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, Resolution, seconds_at, unit_of
 from synthdp.table.columns.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
-from synthdp.table.columns.reading import plain_text
+from synthdp.table.columns.reading import plain_text, to_float
 from synthdp.table.schema.open_column import OpenColumn
 
 Form: TypeAlias = Literal["text", "raw", "code", "number", "unit"]
@@ -28,6 +30,9 @@ Form: TypeAlias = Literal["text", "raw", "code", "number", "unit"]
 
 VALUE, MISSING = "value", "missing"
 """What the columns are called that hold what stands for a value, and 1 where it is missing, else 0."""
+
+UNREADABLE = 2
+"""What stands in place of that 1 where a value is there and cannot be read."""
 
 _OF_32_BITS = 2.0**30
 """More than the nine digits that the shortest text of a float of 32 bits has at most."""
@@ -54,6 +59,22 @@ def is_missing(column: OpenColumn, held: EngineColumn) -> nw.Expr:
         words = sorted(set(map(plain_text, column.missing_values)))
         return held.is_missing | held.values.is_in(words) if words else held.is_missing
     return code_of(column.template, held) == int(column.template.missing_code)
+
+
+def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
+    """Whether each of the values that `is_missing` says are missing is there, and cannot be read."""
+    words: list[Any] = [] if held.family in ("date", "datetime") else ["", *map(str.strip, column.missing_values)]
+    if held.family in ("integer", "float", "boolean"):
+        words = [number for number in map(to_float, words) if not math.isnan(number)]
+    values = held.values if held.family in ("text", "date", "datetime") else held.values.cast(nw.Float64)
+    return ~(held.is_missing | values.is_in(words)) if words else ~held.is_missing
+
+
+def spelling_of(column: OpenColumn, held: EngineColumn) -> int:
+    """The number of how all truth values of a column are spelt, whose type says it; 0 of other columns."""
+    is_number = held.family in ("integer", "float")
+    is_open = isinstance(column.template, BooleanColumn) and column.template.has_usual_words
+    return SPELLINGS.index(("1", "0")) if is_open and is_number else 0
 
 
 def standing_for(column: OpenColumn, held: EngineColumn) -> nw.Expr:

@@ -26,6 +26,11 @@ from synthdp.table.runs.runs import Ints, Runs, cut_at, joined_spans, lengths_of
 from synthdp.table.texts import refuse
 
 
+def are_unread(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that could not be read."""
+    return np.isnan(numbers) & np.signbit(numbers)
+
+
 @dataclass(frozen=True, kw_only=True)
 class BinnedColumn(Column):
     """A column of ordered values in bins; see the top of this module.
@@ -56,6 +61,10 @@ class BinnedColumn(Column):
     @abstractmethod
     def _read(self, values: Values) -> NDArray[np.float64]:
         """Values on the scale of the edges; NaN where unreadable."""
+
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        """Limits that somebody declares, which need not be values of the column, on that scale."""
+        return self._read(values)
 
     @property
     @abstractmethod
@@ -127,7 +136,7 @@ class BinnedColumn(Column):
 
     def _limits(self, low: object, high: object) -> tuple[float, float]:
         """Two values on the scale of the edges, infinite for None; raises `SchemaError` if one is unreadable."""
-        limits = self._read(np.array([low, high], dtype=object))
+        limits = self._read_limits(np.array([low, high], dtype=object))
         if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
             refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
         first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
@@ -175,9 +184,9 @@ class BinnedColumn(Column):
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""
         numbers = self._read(values)
-        none = np.flatnonzero(np.isnan(numbers))
-        if none.size:
-            numbers[none] = nothing_in(values[none], self._missing_texts)
+        gaps = np.flatnonzero(np.isnan(numbers))
+        if gaps.size:
+            numbers[gaps] = nothing_in(values[gaps], self._missing_texts)
         if len(self.missing_numbers):
             numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
         return numbers
@@ -306,5 +315,5 @@ def with_nothing(
 ) -> NDArray[np.unsignedinteger[Any]]:
     """Codes of what `BinnedColumn.read_numbers` gives, with those of missing and of unread values where it is NaN."""
     nothing = np.flatnonzero(np.isnan(numbers))
-    codes[nothing] = np.where(np.signbit(numbers[nothing]), column.unread_code, column.missing_code)
+    codes[nothing] = np.where(are_unread(numbers[nothing]), column.unread_code, column.missing_code)
     return codes.astype(column.dtype)

@@ -20,6 +20,15 @@ FALSE_WORDS = ("false", "f", "no", "n", "off", "0")
 """What means false when a field names no texts, in small and large letters; so does every way of writing 0."""
 
 
+SPELLINGS = (
+    ("true", "false"), ("True", "False"), ("TRUE", "FALSE"), ("t", "f"), ("T", "F"), ("yes", "no"), ("Yes", "No"),
+    ("YES", "NO"), ("y", "n"), ("Y", "N"), ("on", "off"), ("On", "Off"), ("ON", "OFF"), ("1", "0"),
+)  # fmt: skip
+"""Usual ways of writing true and false, in the order of their numbers; the first is that of truth values."""
+
+_SPELLING_OF = {word: number for number, words in enumerate(SPELLINGS) for word in words}
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class BooleanColumn(Column):
@@ -30,7 +39,9 @@ class BooleanColumn(Column):
     true_values, false_values
         Texts that mean true and false, and no others do; the first of each is the one that is
         written. None stands for `TRUE_WORDS` and `FALSE_WORDS`, less what is declared to mean
-        something else, and writes ``true`` and ``false``, whatever the records have.
+        something else, and writes ``true`` and ``false``, whatever the records have, unless ``spelling`` says more.
+    spelling
+        What is written for true and for false where no texts are declared for them; it changes nothing of what is read.
 
     >>> BooleanColumn(name="smokes", required=True).encode(pd.Series(["Yes", "0", "no", "TRUE"])).tolist()
     [1, 0, 0, 1]
@@ -38,6 +49,7 @@ class BooleanColumn(Column):
 
     true_values: tuple[str, ...] | None = None
     false_values: tuple[str, ...] | None = None
+    spelling: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,13 +67,22 @@ class BooleanColumn(Column):
         for text in set().union(*groups):
             if sum(text in group for group in groups) > 1:
                 refuse(self.name, f"{text!r} is in two of trueValues, falseValues, missingValues; keep it in one")
+        if self.spelling is not None:
+            object.__setattr__(self, "spelling", tuple(self.spelling))
+            self._check_spelling(self.spelling)
         self._check_written()
+
+    def _check_spelling(self, spelling: tuple[str, ...]) -> None:
+        if len(spelling) != 2 or not all(isinstance(text, str) for text in spelling):
+            refuse(self.name, f"synthdp.spelling is {list(spelling)!r}; give a text for true and one for false")
+        if not self.has_usual_words:
+            refuse(self.name, "synthdp.spelling goes with no trueValues or falseValues, whose first are written")
 
     def _check_written(self) -> None:
         """Refuse what would be written and read back as something else."""
         for code, text in enumerate(self.written):
             if self._code_of(text) != code:
-                key = "trueValues" if code else "falseValues"
+                key = "synthdp.spelling" if self.spelling else "trueValues" if code else "falseValues"
                 refuse(self.name, f"{text!r} is declared to mean something else; declare {key}")
 
     @property
@@ -72,7 +93,24 @@ class BooleanColumn(Column):
     @property
     def written(self) -> tuple[str, str]:
         """What stands for false and for true in a file."""
+        if self.spelling is not None:
+            return self.spelling[1], self.spelling[0]
         return (self.false_values or FALSE_WORDS)[0], (self.true_values or TRUE_WORDS)[0]
+
+    @property
+    def has_usual_words(self) -> bool:
+        """Whether no texts are declared, so that values may be spelt in any usual way."""
+        return self.true_values is None and self.false_values is None
+
+    def spellings_of(self, values: Values) -> NDArray[np.int64]:
+        """For each value the number among `SPELLINGS` of how it is written; any where it is no truth value."""
+        if values.dtype.kind == "b" or not self.has_usual_words:
+            return np.zeros(len(values), dtype=np.int64)
+        return integers_of(values, _spelling_of, 0)
+
+    def can_write(self, spelling: tuple[str, str]) -> bool:
+        """Whether both texts are read as what they say, and not as missing."""
+        return [self._code_of(text) for text in spelling] == [1, 0]
 
     @cached_property
     def _table(self) -> dict[str, int]:
@@ -124,7 +162,19 @@ class BooleanColumn(Column):
         """This column as a field of Frictionless Table Schema."""
         declared = {"trueValues": self.true_values, "falseValues": self.false_values}
         texts = {key: list(values) for key, values in declared.items() if values is not None}
-        return self._field("boolean", {}, {}, **texts)
+        own = {} if self.spelling is None else {"spelling": list(self.spelling)}
+        return self._field("boolean", {}, own, **texts)
+
+
+def _spelling_of(value: object) -> int:
+    if isinstance(value, bool | np.bool_):
+        return 0
+    if isinstance(value, str):
+        word = str.__str__(value).strip()
+        known = _SPELLING_OF.get(word, _SPELLING_OF.get(word.casefold()))
+        if known is not None:
+            return known
+    return _SPELLING_OF["1"]  # as every way of writing the numbers
 
 
 _DIGITS = {1.0: "1", 0.0: "0"}

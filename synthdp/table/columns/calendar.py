@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -38,6 +38,13 @@ FIRST_SECOND, LAST_SECOND = -719_162 * 86_400, 2_932_897 * 86_400 - 1
 _PROBES = (datetime(2001, 12, 23, 16, 45, 56), datetime(2003, 10, 11, 5, 8, 9))  # noqa: DTZ001 (no zone is meant)
 """Moments that no format writes alike unless it leaves something out."""
 
+SECONDS_A_DAY = 86_400
+
+_ISO = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+"""The ways of writing a moment that most systems have; ISO 8601 has others, of weeks and without hyphens."""
+
 PART_LEVELS: dict[str, tuple[str, ...] | tuple[int, ...]] = {
     "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "month": tuple(range(1, 13)),
@@ -72,6 +79,23 @@ def start_of(units: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int
     return (units * count - shift).astype(f"datetime64[{unit}]").astype("datetime64[s]").astype(np.int64)
 
 
+def read_iso(text: str) -> datetime:
+    """A date, or a moment without a time zone or in UTC, that is written as in 2020-12-31T23:59:59.
+
+    What else ISO 8601 allows for is not read, for it would be written in another way: weeks such as 2020-W18,
+    20201231, and offsets from UTC. Raises `ValueError` there.
+
+    >>> read_iso("2020-12-31 23:59Z")
+    datetime.datetime(2020, 12, 31, 23, 59, tzinfo=datetime.timezone.utc)
+    """
+    if _ISO.fullmatch(text) is None:
+        raise ValueError("not written as 2020-12-31T23:59:59")
+    moment = datetime.fromisoformat(text)
+    if moment.utcoffset():
+        raise ValueError("it has an offset from UTC")
+    return moment
+
+
 def default_resolution(kind: str, pattern: object) -> Resolution:
     """The resolution of a field that names none: the finest that its type has and its format can say.
 
@@ -91,7 +115,8 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
     if not isinstance(pattern, str) or "%" not in pattern:
         return finest
     try:
-        read = [datetime.strptime(probe.strftime(pattern), pattern) for probe in _PROBES]  # noqa: DTZ007
+        zone = UTC if "%z" in pattern else None
+        read = [datetime.strptime(probe.replace(tzinfo=zone).strftime(pattern), pattern) for probe in _PROBES]  # noqa: DTZ007
     except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return finest
     meant, found = (np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read))

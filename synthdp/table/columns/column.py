@@ -154,8 +154,12 @@ class Column(ABC):
     def encode(self, values: pd.Series) -> NDArray[Any]:
         """Level codes of values of any kind; see the top of this module for the rules."""
         unique, positions = distinct(values)
-        codes: NDArray[Any] = self._codes_of(unique).astype(self.dtype)
+        codes = self.codes_of(unique)
         return codes if positions is None else codes[positions]
+
+    def codes_of(self, values: Values) -> NDArray[Any]:
+        """Level codes of an array of values."""
+        return self._codes_of(values).astype(self.dtype)
 
     def knows(self, values: pd.Series) -> NDArray[np.bool_]:
         """Whether each value is a level, lies within the bounds, or is missing where that is allowed.
@@ -168,10 +172,11 @@ class Column(ABC):
         return known if positions is None else known[positions]
 
     def _knows(self, value: object) -> bool:
+        return not self.required if self._is_missing(value) else self._has(value)
+
+    def _is_missing(self, value: object) -> bool:
         texts = {text.strip() for text in texts_of(value)}
-        if is_missing(value) or not texts.isdisjoint(text.strip() for text in self.missing_values):
-            return not self.required
-        return self._has(value)
+        return is_missing(value) or not texts.isdisjoint(text.strip() for text in self.missing_values)
 
     @abstractmethod
     def _has(self, value: object) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, Literal, final
 
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.calendar import (
     RESOLUTIONS,
+    SECONDS_A_DAY,
     Resolution,
     checked_parts,
     default_resolution,
     keys_of_parts,
     part_of,
     part_unit,
+    read_iso,
     seconds_at,
     start_of,
     unit_of,
@@ -41,11 +43,14 @@ class DateColumn(BinnedColumn):
     ----------
     minimum, maximum
         Inclusive public bounds; values outside go to the nearest bin. A time zone is
-        converted to UTC and dropped, here and in values. Not needed with ``edges``.
+        converted to UTC and dropped, here and in typed values. Not needed with ``edges``.
     type
-        The field type of Frictionless Table Schema.
+        The field type of Frictionless Table Schema. A ``"date"`` has no time of day: moments other
+        than midnights are not read.
     format
-        A pattern of `datetime.strftime`, or None for ISO 8601.
+        A pattern of `datetime.strftime`, or None for ISO 8601 as most systems write it, 2020-12-31 or
+        2020-12-31T23:59:59. Texts with an offset from UTC are read only by a format with ``%z``: they are
+        converted to UTC, and written so.
     resolution
         What dates are truncated to: a decoded date is the first moment of its year,
         quarter, ... (or ``minimum``, if that is later). By default days, and of datetimes the finest
@@ -170,6 +175,12 @@ class DateColumn(BinnedColumn):
         return start_of(self._starts[1:-1], self._resolution).astype(np.float64)
 
     def _read(self, values: Values) -> NDArray[np.float64]:
+        seconds = self._read_limits(values)
+        if self.type == "date":
+            seconds[seconds % SECONDS_A_DAY != 0] = np.nan
+        return seconds
+
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
         return seconds_of(values, self.parse)
 
     def _limits(self, low: object, high: object) -> tuple[float, float]:
@@ -177,7 +188,7 @@ class DateColumn(BinnedColumn):
         return super()._limits(self._limit(low), self._limit(high))
 
     def _limit(self, value: object) -> object:
-        if not isinstance(value, str) or not np.isnan(self._read(np.array([value], dtype=object))[0]):
+        if not isinstance(value, str) or not np.isnan(self._read_limits(np.array([value], dtype=object))[0]):
             return value
         try:
             return datetime.fromisoformat(value)
@@ -187,7 +198,7 @@ class DateColumn(BinnedColumn):
     def parse(self, text: str) -> datetime:
         """Read one text by the format; raises `ValueError` if it does not fit."""
         if self.format is None:
-            return datetime.fromisoformat(text)
+            return read_iso(text)
         return datetime.strptime(text, self.format)  # noqa: DTZ007 (dates without a time zone are meant)
 
     @property
@@ -204,12 +215,21 @@ class DateColumn(BinnedColumn):
         """The moments at grid points in seconds since 1970, within the bounds."""
         return np.clip(start_of(points, self._resolution), *self._bounds)
 
+    def truncated(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Moments between the bounds as they are kept: the first of their year, quarter, ..., within the bounds."""
+        return self.at(unit_of(seconds, self._resolution))
+
+    def texts_of_moments(self, seconds: NDArray[np.int64]) -> Sequence[str]:
+        """Moments as a CSV file holds them."""
+        return self._texts(seconds)
+
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
         moments = values.astype("datetime64[s]")
         if self.format is None:
             unit = "D" if self.type == "date" else "s"
             return [str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()]
-        return [moment.strftime(self.format) for moment in moments.tolist()]
+        zone = UTC if "%z" in self.format else None
+        return [moment.replace(tzinfo=zone).strftime(self.format) for moment in moments.tolist()]
 
     def parts_of_numbers(self, numbers: NDArray[np.float64], part: str) -> Ints:
         """The positions in `PART_LEVELS` of a part of seconds, clipped to the bounds; NaN is the lower bound."""

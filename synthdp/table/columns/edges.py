@@ -4,7 +4,7 @@ import math
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
@@ -38,15 +38,22 @@ class Notation:
     bare_number
         False: other characters may stand around a number, such as a currency or a percent sign. A
         minus beside the number or before all else counts, and so do brackets around it all.
+    width
+        Digits that whole numbers have, zeros in front included; 0: no zeros stand in front of a number, and a text
+        in which they do is none.
 
     >>> german = Notation(decimal_char=",", group_char=".", bare_number=False)
     >>> [german.number(text) for text in ("1.234,56 EUR", "-3 %", "(7,5)", "1,234.56", "n/a")]
     [1234.56, -3.0, -7.5, nan, nan]
+    >>> padded = Notation(width=5)
+    >>> [padded.number(text) for text in ("04109", "12345", "7", "0007")], padded.written("4109")
+    ([4109.0, 12345.0, 7.0, nan], '04109')
     """
 
     decimal_char: str = "."
     group_char: str = ""
     bare_number: bool = True
+    width: int = 0
 
     def check(self, column: str) -> None:
         """Refuse marks that could not be told from the rest of a number."""
@@ -56,10 +63,13 @@ class Notation:
                 refuse(column, f"{key} is {mark!r}; give one character that is no digit, letter or sign")
         if self.decimal_char == self.group_char:
             refuse(column, f"decimalChar and groupChar are both {self.decimal_char!r}; give two")
+        is_whole = isinstance(self.width, int) and not isinstance(self.width, bool)
+        if not is_whole or not 0 <= self.width <= MAX_WIDTH:
+            refuse(column, f"synthdp.width is {self.width!r}; give the number of digits, from 1 to {MAX_WIDTH}")
 
     @cached_property
     def _is_plain(self) -> bool:
-        return self == PLAIN
+        return replace(self, width=0) == PLAIN
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -75,12 +85,19 @@ class Notation:
 
     def number(self, value: object) -> float:
         """One value as a number; NaN if it is none. What is no text is read as it is."""
-        if self._is_plain or not issubclass(type(value), str):
+        if not issubclass(type(value), str):
             return to_float(value)
-        found = self._pattern.fullmatch(str.__str__(value).strip())
+        text = str.__str__(value).strip()
+        if self.width and (digits := _DIGITS.fullmatch(text)) is not None and len(digits[1]) == self.width:
+            return float(text)
+        if self._is_plain:
+            return to_float(text)
+        found = self._pattern.fullmatch(text)
         if found is None:
             return math.nan
         before, whole, decimals, alone, power, after = found.groups()
+        if whole and whole[0] == "0" and len(whole) > 1:
+            return math.nan
         if whole and not whole.isdigit():
             whole = "".join(filter(str.isdigit, whole))
         fraction = (decimals or alone or "")[1:]
@@ -89,12 +106,15 @@ class Notation:
 
     def floats(self, values: Values) -> NDArray[np.float64]:
         """`number` of each of some values."""
-        if self._is_plain or values.dtype != object:
+        if self == PLAIN or values.dtype != object:
             return floats_of(values)
         return np.fromiter(map(self.number, values), np.float64, len(values))
 
     def written(self, text: str) -> str:
-        """A number as Python writes it, with this decimal mark and without groups."""
+        """A number as Python writes it, with this decimal mark, without groups, and with zeros up to the width."""
+        if self.width:
+            sign = text[: text.startswith("-")]
+            return sign + text[len(sign) :].zfill(self.width)
         return text.replace(".", self.decimal_char)
 
     def properties(self) -> dict[str, Any]:
@@ -102,6 +122,11 @@ class Notation:
         given = {"decimalChar": self.decimal_char, "groupChar": self.group_char, "bareNumber": self.bare_number}
         return {key: value for key, value in given.items() if value != NOTATION[key]}
 
+
+MAX_WIDTH = 15
+"""Most digits of whole numbers with zeros in front: floats hold all of them."""
+
+_DIGITS = re.compile(r"[+-]?([0-9]+)")
 
 PLAIN = Notation()
 """Numbers as Python reads them."""

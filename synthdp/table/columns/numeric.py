@@ -22,6 +22,7 @@ from synthdp.table.columns.edges import (
     default_bins,
     even_starts,
 )
+from synthdp.table.columns.reading import Values
 from synthdp.table.runs.heaps import Heaps
 from synthdp.table.texts import refuse
 
@@ -45,7 +46,8 @@ class IntegerColumn(NumericColumn):
 
     Without ``bins`` or ``edges`` there is one level for each integer if there are at most
     `MAX_SINGLE_LEVELS` of them, else `DEFAULT_BINS` bins. Decoded values are uniform over
-    the integers of their bin. See `BinnedColumn` for the rest.
+    the integers of their bin. A number with a fraction is none of them, and is not read; nor is a
+    text such as 12.000, which means twelve, or twelve thousand. See `BinnedColumn` for the rest.
 
     >>> column = IntegerColumn(name="age", minimum=17, maximum=90, bins=2, required=True)
     >>> column.encode(pd.Series(["17", "53.0", "54", "1e9"])).tolist()
@@ -65,6 +67,21 @@ class IntegerColumn(NumericColumn):
         else:
             object.__setattr__(self, "bins", None)
         _ = self._heaps  # refuses steps that are off the grid
+
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        numbers = super()._read(values)
+        unread = numbers != np.floor(numbers)
+        if values.dtype == object:
+            unread |= np.fromiter(map(self._may_be_thousands, values), np.bool_, len(values))
+        numbers[unread] = np.nan
+        return numbers
+
+    def _may_be_thousands(self, value: object) -> bool:
+        mark = self.notation.decimal_char
+        return type(value) is str and value[-3:] == "000" and value[-4:-3] == mark
+
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        return super()._read(values)
 
     def _number(self, key: str, value: object) -> int:
         number = check_bound(self.name, key, value)
@@ -100,7 +117,8 @@ class IntegerColumn(NumericColumn):
         return points
 
     def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
-        return list(map(str, values.tolist()))
+        texts = map(str, values.tolist())
+        return list(map(self.notation.written, texts) if self.notation.width else texts)
 
     def values_at(self, points: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
         """Integers: ``int64`` if the column is required, else pandas' ``Int64``."""
@@ -111,7 +129,8 @@ class IntegerColumn(NumericColumn):
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
         constraints = {"minimum": self.minimum, "maximum": self.maximum}
-        return self._field(self.type, constraints, self._binning(), **self.notation.properties())
+        own = self._binning() | ({"width": self.notation.width} if self.notation.width else {})
+        return self._field(self.type, constraints, own, **self.notation.properties())
 
 
 def value_at(points: NDArray[np.int64], decimals: int) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ which tests hold to this rule.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import date, datetime, timedelta
@@ -36,6 +37,9 @@ _PER_SECOND = {("s", 1): 1, ("ms", 1): 10**3, ("us", 1): 10**6, ("ns", 1): 10**9
 
 _UNMIXED = frozenset({str, float, date, type(None), type(pd.NA), type(pd.NaT)})
 """Types of which no two hold equal values that are read differently; of int and float, 10**22 and 1e22 are."""
+
+_is_padded = re.compile(r"\s*[+-]?0[0-9]").match
+"""Whether a text begins with zeros that no number is written with: 04109 is a code unless its width is declared."""
 
 _FOREIGN = object()
 """Stands for every object that is neither text nor number, truth value or date: nothing else of it is read."""
@@ -140,8 +144,8 @@ def objects_of(values: Values) -> NDArray[np.object_]:
 def floats_of(values: Values) -> NDArray[np.float64]:
     """Values as numbers: NaN where there is none, infinite where too large for a float.
 
-    >>> floats_of(np.array(["39", " 39.0", "1e400", "n/a", None, 39], dtype=object)).tolist()
-    [39.0, 39.0, inf, nan, nan, 39.0]
+    >>> floats_of(np.array(["39", " 39.0", "1e400", "n/a", None, 39, "039"], dtype=object)).tolist()
+    [39.0, 39.0, inf, nan, nan, 39.0, nan]
     """
     if values.dtype != object:
         return values.astype(np.float64) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
@@ -152,7 +156,8 @@ def to_float(value: object) -> float:
     """One value as a number; NaN if it is none."""
     if type(value) is str:
         try:
-            return float(value) if "_" not in value else math.nan  # Python's own way of writing, nobody else's
+            # underscores are Python's own way of writing, nobody else's; zeros in front would be lost
+            return float(value) if "_" not in value and not _is_padded(value) else math.nan
         except ValueError:
             return math.nan
     return float(_attempt(_number_to_float, value, math.nan))
@@ -264,7 +269,7 @@ def nothing_in(values: Values, missing_texts: Container[str]) -> NDArray[np.floa
     [False, False, False, True, True]
     """
     if values.dtype.kind == "f":
-        return np.full(len(values), math.nan)
+        return np.where(np.isnan(values), math.nan, UNREAD)
     if values.dtype.kind == "M":
         return np.where(np.isnat(values), math.nan, UNREAD)
     found = (_attempt(_nothing, value, UNREAD, missing_texts) for value in objects_of(values))

@@ -9,13 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError
-from synthdp.grid import Grid
-from synthdp.table.columns.binned import BinnedColumn
+from synthdp.grid import READ, UNREAD, Grid
+from synthdp.table.columns.binned import BinnedColumn, are_unread
+from synthdp.table.columns.boolean import SPELLINGS, BooleanColumn
 from synthdp.table.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
-from synthdp.table.columns.column import Column
+from synthdp.table.columns.column import Column, code_dtype
 from synthdp.table.columns.date_parts import PartColumn
 from synthdp.table.columns.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
-from synthdp.table.columns.reading import canonical_text, is_missing, plain_text, texts_of
+from synthdp.table.columns.reading import canonical_text, distinct, is_missing, plain_text, texts_of
 from synthdp.table.records.row_pieces import RowPieces
 from synthdp.table.records.vocabulary import Vocabulary
 from synthdp.table.schema.open_column import OpenColumn
@@ -193,6 +194,8 @@ class HeldNumbers(_HeldPoints):
             return steps_of(points), known
         numbers = self.rows.joined()
         known = ~np.isnan(numbers)
+        if grid.of == "reading":
+            return known[known | are_unread(numbers)].astype(np.int64), known | are_unread(numbers)
         present = numbers[known]
         resolution = self.column.resolution
         if self.column.type == "number":
@@ -213,28 +216,42 @@ class HeldNumbers(_HeldPoints):
 
 @final
 class HeldLevels(_HeldPoints):
-    """A column of declared levels of which only "missing" is open: codes with "missing" and unread values apart."""
+    """A column of declared levels of which only "missing" is open: codes with "missing" and unread values apart.
+
+    Of truth values it is held as well how they are spelt, as further such codes.
+    """
 
     def __init__(self, column: OpenColumn) -> None:
         self._reader = column.template.with_unread_place()
-        super().__init__(column, RowPieces(self._reader.dtype))
+        n_spellings = len(SPELLINGS) if isinstance(column.template, BooleanColumn) else 1
+        self._dtype = code_dtype(self._reader.size * n_spellings)
+        super().__init__(column, RowPieces(self._dtype))
 
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows."""
-        self.rows.add(self._reader.encode(values))
+        reader = self._reader
+        unique, positions = distinct(values)
+        codes = reader.codes_of(unique).astype(self._dtype)
+        if isinstance(reader, BooleanColumn):
+            codes += (reader.spellings_of(unique) * reader.size).astype(self._dtype)
+        self.rows.add(codes if positions is None else codes[positions])
 
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        reader = self._reader
+        spellings, codes = np.divmod(self.rows.joined(), reader.size)
+        is_level = codes < reader.n_levels
+        if grid.of == "reading":
+            is_there = is_level | ((codes == reader.unread_code) & reader.has_unread_place)
+            return np.where(is_level, READ + spellings.astype(np.int64), UNREAD)[is_there], is_there
         self._check_plain(grid)
-        codes = self.rows.joined()
-        known = codes < self._reader.n_levels
-        return codes[known].astype(np.int64), known
+        return codes[is_level].astype(np.int64), is_level
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
-        codes = self.rows.joined()
-        levels = np.arange(self._reader.size)
-        levels[self._reader.missing_code], levels[self._reader.unread_code] = column.missing_code, column.unread_code
-        return np.asarray(levels.astype(column.dtype)[codes])
+        reader = self._reader
+        levels = np.arange(reader.size)
+        levels[reader.missing_code], levels[reader.unread_code] = column.missing_code, column.unread_code
+        return np.asarray(levels.astype(column.dtype)[self.rows.joined() % reader.size])
 
 
 def held_column(column: OpenColumn) -> HeldColumn:

@@ -10,6 +10,7 @@ the standard lies under one property, ``"synthdp"``, where an unknown key is an 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -18,8 +19,9 @@ from synthdp.table.columns.bin_shape import Heaping, Shape
 from synthdp.table.columns.boolean import BooleanColumn
 from synthdp.table.columns.categorical import CategoricalColumn, Merged
 from synthdp.table.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.table.columns.date_formats import as_strftime, nearest_strftime
 from synthdp.table.columns.dates import DateColumn
-from synthdp.table.columns.edges import NOTATION, PLAIN, Notation
+from synthdp.table.columns.edges import MAX_WIDTH, NOTATION, PLAIN, Notation
 from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
 from synthdp.table.files.dialect import USUAL, Dialect, dialect_of
 from synthdp.table.generated.generated_fields import GENERATED_KINDS
@@ -39,8 +41,13 @@ FREE_TEXT = (
 """What is said of one."""
 
 CATEGORICAL_KEYS: tuple[str, ...] = ("other", "merged")
-_INTEGER_KEYS = ("bins", "edges", "shape", "heaping")
-NUMBER_KEYS = {"integer": _INTEGER_KEYS, "year": _INTEGER_KEYS, "number": (*_INTEGER_KEYS, "decimals")}
+_SHARED_KEYS = ("bins", "edges", "shape", "heaping")
+NUMBER_KEYS = {
+    "integer": (*_SHARED_KEYS, "width"),
+    "year": _SHARED_KEYS,
+    "number": (*_SHARED_KEYS, "decimals"),
+}
+BOOLEAN_KEYS = ("spelling",)
 DATE_KEYS = ("resolution", "bins", "edges", "shape", "parts")
 
 
@@ -116,11 +123,12 @@ def parse_field(field: Any, missing_values: tuple[str, ...]) -> Column:
 
 def _boolean(field: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
-    _own(name, field, ())
+    own = _own(name, field, BOOLEAN_KEYS)
     true_values, false_values = (
         None if field.get(key) is None else _texts(name, field, key, ()) for key in ("trueValues", "falseValues")
     )
-    return BooleanColumn(true_values=true_values, false_values=false_values, **shared)
+    spelling = _list(name, own, "spelling", "a text for true and one for false")
+    return BooleanColumn(true_values=true_values, false_values=false_values, spelling=spelling, **shared)
 
 
 def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | None, shared: Any) -> Column:
@@ -143,8 +151,12 @@ def _categorical(kind: Any, field: Mapping[str, Any], levels: tuple[Any, ...] | 
 def _numeric(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     own = _own(name, field, NUMBER_KEYS[kind])
-    binning: dict[str, Any] = {key: own.get(key) for key in NUMBER_KEYS[kind]}
+    binning: dict[str, Any] = {key: own.get(key) for key in NUMBER_KEYS[kind] if key != "width"}
     binning["notation"] = _notation(kind, field, name)
+    if own.get("width") is not None:
+        if own["width"] == 0:
+            refuse(name, f"synthdp.width is 0; give the number of digits, from 1 to {MAX_WIDTH}")
+        binning["notation"] = replace(binning["notation"], width=own["width"])
     binning["edges"] = _list(name, own, "edges", "increasing numbers")
     if (shape := _parts_of(name, own, "shape", ("starts", "weights"))) is not None:
         binning["shape"] = Shape(**shape)
@@ -168,10 +180,7 @@ def _notation(kind: Any, field: Mapping[str, Any], name: str) -> Notation:
 def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], shared: Mapping[str, Any]) -> Column:
     name = shared["name"]
     own = _own(name, field, DATE_KEYS)
-    pattern = field.get("format", "default")
-    if not isinstance(pattern, str) or (pattern != "default" and "%" not in pattern):
-        refuse(name, f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'")
-    pattern = None if pattern == "default" else pattern.removeprefix("fmt:")
+    pattern = strftime_format(name, field)
     binning: dict[str, Any] = {key: own.get(key) for key in DATE_KEYS}
 
     def moments(key: str, texts: tuple[Any, ...]) -> tuple[date, ...]:
@@ -188,6 +197,26 @@ def _date(kind: Any, field: Mapping[str, Any], constraints: Mapping[str, Any], s
             refuse(name, f"constraints.{key} is not filled in; give the bound that is public knowledge")
         binning[key] = None if bound is None else _moment(name, f"constraints.{key}", bound, pattern)
     return DateColumn(type=kind, format=pattern, **binning, **shared)
+
+
+def strftime_format(name: str, field: Mapping[str, Any]) -> str | None:
+    """How a field says that its dates are written, as a pattern of `strftime`; None for ISO 8601.
+
+    Raises `SchemaError` if it is neither such a pattern nor one like dd.mm.yyyy.
+    """
+    pattern = field.get("format", "default")
+    if pattern in ("default", None):
+        return None
+    if not isinstance(pattern, str):
+        refuse(name, f"the format {pattern!r} is not supported; use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'")
+    if "%" in pattern:
+        return pattern.removeprefix("fmt:")
+    if (said := as_strftime(pattern)) is not None:
+        return said
+    way_out = "use 'default' (ISO 8601) or a pattern like '%d/%m/%Y'"
+    if (nearest := nearest_strftime(pattern)) is not None:
+        way_out = f"write {nearest!r}, which reads dates with and without zeros in front, and writes them with zeros"
+    return refuse(name, f"the format {pattern!r} is not supported; {way_out}")
 
 
 def _moment(name: str, key: str, text: Any, pattern: str | None) -> date:

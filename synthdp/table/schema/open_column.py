@@ -266,6 +266,7 @@ class OpenColumn:
         decimals: int | None = None,
         required: bool | None = None,
         other: str | None = None,
+        spelling: Sequence[str] | None = None,
     ) -> Column:
         """The closed column, from what is declared and what was found.
 
@@ -279,6 +280,7 @@ class OpenColumn:
         """
         constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
         own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals, "heaping": heaping}
+        own["spelling"] = spelling
         if "levels" in self.open_parts:
             own["other"] = other or self.other
             constraints["enum"] = list(levels or ()) or [own["other"]]

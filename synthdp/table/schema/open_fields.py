@@ -23,7 +23,15 @@ from typing import Any, get_args
 
 from synthdp.table.columns.column import MAX_LEVELS, Column
 from synthdp.table.columns.edges import DEFAULT_BINS
-from synthdp.table.schema.frictionless import CATEGORICAL_KEYS, DATE_KEYS, NUMBER_KEYS, SUPPORTED_TYPES, parse_field
+from synthdp.table.schema.frictionless import (
+    BOOLEAN_KEYS,
+    CATEGORICAL_KEYS,
+    DATE_KEYS,
+    NUMBER_KEYS,
+    SUPPORTED_TYPES,
+    parse_field,
+    strftime_format,
+)
 from synthdp.table.schema.keys import check_field_keys
 from synthdp.table.schema.open_column import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn, Part
 from synthdp.table.texts import refuse
@@ -93,6 +101,8 @@ def _open_column(field: Mapping[str, Any], own: Mapping[str, Any], missing_value
     elif isinstance(own.get("bins"), int):
         settings["max_bins"] = own["bins"]
     _refuse_meaningless(name, field, own, parts)
+    if field["type"] in ("date", "datetime") and (pattern := strftime_format(name, field)) is not None:
+        field = dict(field) | {"format": pattern}
     texts = field.get("missingValues", missing_values)
     if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         refuse(name, f"missingValues is {texts!r}; give a list of texts")
@@ -215,7 +225,7 @@ def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
     if field["type"] in ("date", "datetime"):
         return DATE_KEYS
     if field["type"] == "boolean":
-        return ()
+        return BOOLEAN_KEYS
     has_levels = field["type"] == "string" or "levels" in _declared(field)
     return CATEGORICAL_KEYS if has_levels else NUMBER_KEYS[field["type"]]
 

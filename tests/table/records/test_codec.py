@@ -154,8 +154,8 @@ SAME_MEANING = [
         [
             pd.Series([dt.date(2020, 1, 5), dt.date(2019, 5, 5), dt.date(9999, 12, 31), None], dtype=object),
             pd.Series(np.array(["2020-01-05", "2019-05-05", "9999-12-31", "NaT"], dtype="datetime64[s]")),
-            pd.Series(["2020-01-05T10:00:00Z", "0001-01-01 00:00:00", "2020-02-01", "2020-02-30"]),
-            pd.Series([pd.Timestamp("2020-01-05 23:59"), pd.Timestamp.min, pd.Timestamp.max, pd.NaT], dtype=object),
+            pd.Series(["2020-01-05T00:00:00Z", "0001-01-01 00:00:00", "2020-02-01", "2020-02-01 12:00"]),
+            pd.Series(map(pd.Timestamp, ["2020-01-05", "1677-09-22", "2262-04-11", "2020-01-06 23:59"]), dtype=object),
             pd.Series(pd.to_datetime(["2020-01-05", "2019-05-05", "2030-01-01", None], utc=True)),
         ],
     ),
@@ -188,7 +188,7 @@ def test_the_documented_fallbacks():
     assert codes(CategoricalColumn(name="x", levels=levels, other="b"), "z", None, "") == [1, 2, 2]
     assert codes(CategoricalColumn(name="x", levels=levels, other="c", required=True), "z", None, "") == [2, 2, 2]
     assert codes(BooleanColumn(name="x", required=True), "z", None) == [0, 0]
-    assert codes(IntegerColumn(name="x", minimum=1, maximum=3), "z", math.inf, -5, 2.9) == [3, 2, 0, 1]
+    assert codes(IntegerColumn(name="x", minimum=1, maximum=3), "z", math.inf, -5, 2.9, 2.0) == [3, 2, 0, 3, 1]
     assert codes(IntegerColumn(name="x", minimum=1, maximum=3, required=True), "z", "1e999", None) == [0, 2, 0]
 
 

@@ -104,9 +104,12 @@ CONTRADICTIONS = [
     (lambda: one("string", ["missing"], {"enum": ["a"]}, max_levels=9), "they are not; remove it$"),
     (lambda: one("integer", ["bounds"], binning="privtree"), "they are not; remove it or derive bins$"),
     (lambda: one("integer", ["missing"], edges=[0, 1, 2], binning="privtree"), "they are not; remove it$"),
-    (lambda: one("integer", colour=1), "it may have bins, heaping, binning, derive$"),
-    (lambda: one("integer", ["missing"], edges=[0, 1, 2], colour=1), "it may have edges, shape, heaping, derive$"),
-    (lambda: one("integer", ["bounds"], colour=1), "it may have bins, heaping, derive$"),
+    (lambda: one("integer", colour=1), "it may have bins, heaping, width, binning, derive$"),
+    (
+        lambda: one("integer", ["missing"], edges=[0, 1, 2], colour=1),
+        "it may have edges, shape, heaping, width, derive$",
+    ),
+    (lambda: one("integer", ["bounds"], colour=1), "it may have bins, heaping, width, derive$"),
     (
         lambda: one("number", ["decimals"], {"minimum": 0, "maximum": 1}, colour=1),
         "bins, edges, shape, heaping, derive$",
@@ -135,14 +138,17 @@ CONTRADICTIONS = [
     (lambda: one("money"), "the type 'money' is not supported"),
     (lambda: OpenSchema.from_dict({"fields": [{"name": "x", "type": "integer"}]}), 'add "bounds" to synthdp.derive'),
     (lambda: OpenSchema.from_dict({"fields": [{"name": "x", "type": "string"}]}), 'add "levels" to synthdp.derive'),
-    (lambda: closed(AGE, max_levels=9), "max_levels' is not known.*; it may have bins, edges, shape, heaping, derive$"),
+    (
+        lambda: closed(AGE, max_levels=9),
+        "max_levels' is not known.*; it may have bins, edges, shape, .*width, derive$",
+    ),
     (
         lambda: closed(AGE, binning="privtree"),
         "binning says how bins are derived, but they are not; remove it or derive",
     ),
     (
         lambda: closed(AGE, derived=True),
-        "'synthdp.derived' is not known.*; .* bins, edges, shape, heaping, derive$",
+        "'synthdp.derived' is not known.*; .* bins, edges, shape, heaping, width, derive$",
     ),
     (lambda: closed(SEX, othr="x"), "it may have other, merged$"),
     (lambda: closed({"name": "x", "type": "boolean", "constraints": {"required": True}}, a=1), "; remove it$"),
