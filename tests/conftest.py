@@ -33,3 +33,10 @@ def pytest_fixture_setup(fixturedef, request):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item):
     CHANCE.begin(item)
+
+
+@pytest.fixture
+def one_run(monkeypatch):
+    """Runs have one name and one time, so that their certificates differ only where runs do."""
+    monkeypatch.setattr("synthdp.release.keeping.kept_run.new_run", lambda: "0" * 32)
+    monkeypatch.setattr("synthdp.release.keeping.kept_run.now", lambda: "2026-01-01T00:00:00+00:00")

@@ -67,6 +67,7 @@ def released(schema, rows, mechanism, seed):
 # ---- one pipeline
 
 
+@pytest.mark.usefixtures("one_run")
 @pytest.mark.parametrize("mechanism", ["auto", "mst", "independent", "aim"])
 def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, tmp_path):
     """To the last byte: what is written does not tell which way the rows came."""
@@ -170,6 +171,7 @@ def test_what_is_declared_stays_declared():
     assert not (run.sample(2000, seed=0).query("member")["town"] == "A").any()  # the rule holds
 
 
+@pytest.mark.usefixtures("one_run")
 def test_a_predictable_run_says_not_private():
     opened = OpenSchema.from_kinds(KINDS)
     frame = people(300)
