@@ -188,6 +188,12 @@ class Filling:
         groups: Mapping[str, NDArray[np.int64]],
         shares: Mapping[str, float],
     ) -> FloatArray:
+        if not any(shares.get(name) for name in clique):
+            if not apart:
+                return estimate
+            placed = np.zeros([n + (name in self._levels) for n, name in zip(estimate.shape, clique, strict=True)])
+            placed[tuple(map(slice, estimate.shape))] = estimate
+            return placed
         for axis, name in enumerate(clique):
             if name not in self._levels:
                 continue

@@ -128,8 +128,7 @@ def test_a_run_goes_on_anyway_with_its_journal(tmp_path):
     assert stopped.code == 1
     assert stopped.err.startswith("synthdp: column 'it': about ")
     assert not (tmp_path / "out.csv").exists()
-    rescued = json.loads((tmp_path / "out.csv.rescued.schema.json").read_text())
-    assert rescued["fields"][0]["synthdp"]["derive"] == ["bounds", "bins", "missing"]
+    assert not list(tmp_path.glob("out.csv.rescued*"))  # the journal has it all
     before = (tmp_path / "j").read_bytes()
     gone_on = invoke(*run, "--anyway")
     assert gone_on.code == 0, gone_on.err

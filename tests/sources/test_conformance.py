@@ -29,7 +29,8 @@ def engine_table(engine, frame, schema=SCHEMA_OF_ALL, **bounds):
 
 
 def counts_by_clique(rows, schema=SCHEMA_OF_ALL, most=2):
-    closed = schema.closed({})
+    """Counts with missing and unread values apart: those of columns as they were declared are sums of these."""
+    closed = schema.closed({}).with_unread_places()
     cliques = [clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)]
     found = rows.counted(closed).counts_of(cliques)
     return {clique: counts.tolist() for clique, counts in zip(cliques, found, strict=True)}
@@ -43,6 +44,29 @@ def expected():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_all_marginals_of_one_and_two_columns_are_those_of_memory(engine, expected):
     assert counts_by_clique(engine_table(engine, ODD)) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_required_columns_have_one_place_for_what_is_missing_or_unread(engine):
+    fields = [field | {"constraints": field.get("constraints", {}) | {"required": True}} for field in SCHEMA["fields"]]
+    schema = OpenSchema.from_dict(SCHEMA | {"fields": fields})
+    here = counts_by_clique(held_rows(opened(ODD).frame, schema), schema, most=1)
+    assert counts_by_clique(engine_table(engine, ODD, schema), schema, most=1) == here
+    placed = schema.closed({}).with_unread_places()
+    assert sum(here[column.name,][-1] > 0 for column in placed.columns if column.has_unread_place) > 5
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_counts_of_columns_as_they_were_declared_are_sums_of_those_with_places(engine):
+    declared = SCHEMA_OF_ALL.closed({})
+    rows = engine_table(engine, ODD)
+    found = rows.counted(declared).counts_of([(name,) for name in declared.names])
+    apart = rows.counted(declared.with_unread_places()).counts_of([(name,) for name in declared.names])
+    for column, counts, placed in zip(declared.columns, found, apart, strict=True):
+        expected = placed[: column.size].copy()
+        if len(placed) > column.size:
+            expected[column.unread_code] += placed[-1]
+        assert counts.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("kind", IN_PARTITIONS)
@@ -253,7 +277,10 @@ def test_tables_in_memory_that_ibis_joins_with_others_in_duckdb():
     people = ENGINES["ibis"](pl.DataFrame({"key": [1, 2, 2]}))
     names = ibis.memtable({"key": [1, 2], "who": ["a", "b"]})
     schema = OpenSchema.from_dict({"fields": [{"name": "who", "type": "string", "constraints": {"enum": ["a", "b"]}}]})
-    for table, expected in ((people.join(names, "key").select("who"), [1, 2, 0]), (names.select("who"), [1, 1, 0])):
+    for table, expected in (
+        (people.join(names, "key").select("who"), [1, 2, 0, 0]),
+        (names.select("who"), [1, 1, 0, 0]),
+    ):
         rows = EngineTable.of(EngineFrame.of(table), schema)
         assert rows._frame.engine == "duckdb"
         assert counts_by_clique(rows, schema)["who",] == expected

@@ -33,11 +33,15 @@ def test_missing_values_unknown_and_uncovered_levels():
     assert found.loc["pay", "missing_real"] == pytest.approx(REAL["pay"].isna().mean())
     assert found.loc["town", "missing_real"] == pytest.approx(REAL["town"].isna().mean())
     assert found.loc["town", ["unknown_real", "unknown_synthetic"]].tolist() == [0, 50]
-    assert found.loc["town", ["levels_real", "levels_synthetic", "levels_covered"]].tolist() == [4, 2, 0.5]
+    assert found.loc["town", ["levels_real", "levels_synthetic", "levels_covered"]].tolist() == [
+        4,
+        2,
+        0.25,
+    ]  # A, and what was not read
 
 
 def test_shares_of_levels():
-    found = distributions(read(REAL), read(OTHER))
+    found = distributions(*(read(table).with_places(()) for table in (REAL, OTHER)))
     town = found[found["column"] == "town"].set_index("level")
     assert town.index.tolist() == ["A", "B", "C", "missing"]
     assert town.loc["B", "real"] == pytest.approx((REAL["town"] == "B").mean())
