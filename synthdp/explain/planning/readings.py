@@ -48,7 +48,7 @@ def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:
 def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all shows them") -> str:
     """A line for each column, and below what of it comes out in another way, or not at all."""
     found = readings(schema)
-    rows = [(name, each.what, each.fits, each.written) for name, each in found.items()]
+    rows = [tuple(map(_plain, (name, each.what, each.fits, each.written))) for name, each in found.items()]
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
     more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
     notes = _by_note((name, each.note) for name, each in found.items() if each.note)
@@ -83,6 +83,11 @@ def _names(columns: Sequence[str]) -> str:
 
 def _words(texts: Sequence[str]) -> str:
     return ", ".join("an empty cell" if text == "" else repr(text) for text in texts) or "nothing"
+
+
+def _plain(text: str) -> str:
+    """A text in one line, as it is if it can be shown so."""
+    return text if text.isprintable() else repr(text)
 
 
 def _cut(text: str) -> str:

@@ -38,6 +38,9 @@ from synthdp.table.schema.open_fields import PARTS
 from synthdp.table.schema.open_schema import OpenSchema
 from synthdp.table.schema.public_files import load_public
 
+ABOUT_READING = "how columns are read, and written"
+"""Begins the last part of the text, which comes after a screen of all else."""
+
 
 def describe_check(
     path: str,
@@ -102,7 +105,7 @@ def describe_check(
         content["noise"], texts, brief = _expectation(schema, ledger, asked, rows, share)
         texts += [ABOUT_UNIT] if unit is None else []
     content["findings"] = [finding_facts(finding) for finding in findings]
-    read = f"how columns are read, and written:\n{readings_text(schema, is_whole=is_whole)}"
+    read = f"{ABOUT_READING}:\n{readings_text(schema, is_whole=is_whole)}"
     lines = finding_lines(findings) or ["nothing to warn of"]
     n_open = len(schema.open_columns)
     left = f", {n_open} of them with something to learn" if n_open else ""
@@ -111,8 +114,8 @@ def describe_check(
     made_up = f", {n_generated} of them generated" if n_generated else ""
     title = f"{kind} of {len(schema.columns) + n_generated} columns{left}{made_up}{whose}; no data was opened"
     if is_whole:
-        return content, "\n\n".join([title, "\n".join(lines), read, *texts])
-    return content, "\n\n".join([wrapped(title), worst_findings(lines, n_tables=len(brief)), read, *brief])
+        return content, "\n\n".join([title, "\n".join(lines), *texts, read])
+    return content, "\n\n".join([wrapped(title), worst_findings(lines, n_tables=len(brief)), *brief, read])
 
 
 def _contents(schema: OpenSchema) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import synthdp
 from synthdp.cli.commands import run
 from synthdp.domain import Domain
 from synthdp.explain.planning.expected_noise import expected_noise
+from synthdp.explain.planning.schema_check import ABOUT_READING
 from synthdp.explain.planning.schema_findings import schema_findings
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.privacy.accounting import gdp_rho
@@ -42,6 +43,12 @@ def found(*fields, rules=()):
 
 def check(path, *options):
     return invoke("schema", "check", path, "--all", *options)
+
+
+def findings_of(outcome):
+    text, _, reading = outcome.out.decode().partition(f"\n\n{ABOUT_READING}")
+    assert reading
+    return text.splitlines()[2:]
 
 
 @pytest.fixture
@@ -130,7 +137,7 @@ def test_a_domain_whose_size_no_float_holds_and_no_text_shows(place):
 def test_warnings_come_first_the_worst_of_them_first_and_a_line_each(place):
     fields = [integers("first\nsecond", 200), *(integers(f"c{i}", 2000 + i) for i in range(15))]
     outcome = check(save(place, *fields))
-    lines = outcome.out.decode().splitlines()[2:]
+    lines = findings_of(outcome)
     n_findings = 1 + 15 + 15 * 14 // 2 + 1
     assert [line.split(":")[0] for line in lines] == ["warning"] * (n_findings - 2) + ["note"] * 2
     assert lines[0].startswith("warning: 'c13' x 'c14': ")  # of the most cells
@@ -142,7 +149,7 @@ def test_warnings_come_first_the_worst_of_them_first_and_a_line_each(place):
 
 def test_columns_of_which_the_same_is_to_be_said_share_a_line(place):
     outcome = check(save(place, *(integers(f"c{i}", 101) for i in range(10)), levels("l", 1)))
-    lines = outcome.out.decode().splitlines()[2:]
+    lines = findings_of(outcome)
     names = ", ".join(f"'c{i}'" for i in range(8))
     assert lines[0].startswith("warning: 'l': one level")
     assert lines[1].startswith(f"note: {names} and 2 more: 101 bins, each with noise of its own; use fewer")
@@ -199,7 +206,7 @@ def test_noise_of_that_size_misplaces_that_share_of_rows():
 def test_the_text_for_people():
     plain = check("schema.json")
     assert (plain.code, plain.err) == (0, "")
-    assert plain.out.decode() == "schema of 3 columns; no data was opened\n\nnothing to warn of\n"
+    assert plain.out.decode().startswith("schema of 3 columns; no data was opened\n\nnothing to warn of\n\nhow columns")
     budget = ("--epsilon", "1", "--delta", "1e-6")
     text = check("schema.json", *budget, "--rows", "2000").out.decode()
     assert "noise to expect at epsilon 1, delta 1e-06 and a guess of 2,000 rows:" in text

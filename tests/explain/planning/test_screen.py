@@ -6,6 +6,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 from synthdp.explain.listing import WIDTH
+from synthdp.explain.planning.schema_check import ABOUT_READING
 from synthdp.explain.planning.screen import LINES
 
 WIDE = {f"c{i:02}": 1500 + 37 * i for i in range(40)} | {"small": 2}
@@ -23,7 +24,7 @@ def _place(tmp_path, monkeypatch):
 def check(*arguments):
     outcome = invoke("schema", "check", *arguments)
     assert (outcome.code, outcome.err) == (0, "")
-    return outcome.out.decode().splitlines()
+    return outcome.out.decode().partition(f"\n\n{ABOUT_READING}")[0].splitlines()
 
 
 @pytest.mark.parametrize("options", [(), BUDGET, (*BUDGET, "--rows", "50000"), (*BUDGET, "--rows", "100")])
