@@ -19,7 +19,7 @@ written, decimals, range, distribution, mean, frequent texts and types. What the
   ``schema check`` say it: for what follows from the declaration alone (how cells are written, decimals, types) a line
   of it that names the column and says what is written or lost counts (`SAID_BEFORE`);
 - ``said``: a check fails, and one of them says so;
-- ``false alarm``: it is cautioned, although all checks pass even without an allowance for noise.
+- ``false alarm``: it is cautioned, although all checks pass with the finer tolerances `FINE` and no noise allowed for.
 
 A run is ``stopped`` if it ends with an error of a line, which is printed and counts as a word on whatever is wrong;
 ``crashed`` if it ends otherwise. ``exports`` are those with a silent column.

@@ -44,8 +44,8 @@ class Tolerances:
     """Kolmogorov-Smirnov distance of numbers and dates."""
     mean: float = 0.25
     """Of the standard deviation of the real values."""
-    level: float = 0.05
-    """By which the share of a text may change."""
+    level: float = 0.03
+    """By which the share of a text may change that is frequent before or after."""
     top: float = 0.05
     """Share from which a text must not be lost."""
     other: float = 0.5
@@ -55,6 +55,23 @@ class Tolerances:
 
 
 TOLERANCES = Tolerances()
+
+FINE = Tolerances(
+    blank=0.004,
+    form=0.004,
+    decimals=0.1,
+    all_decimals=0.01,
+    beyond=0.002,
+    margin=0.05,
+    far=0.1,
+    distribution=0.05,
+    mean=0.1,
+    level=0.01,
+    top=0.004,
+    other=0.1,
+    new=0.004,
+)
+"""A column that passes these has nothing to be cautioned of."""
 
 DEVIATIONS = 4.0
 """Standard deviations of noise and of drawing that are let pass."""
@@ -68,6 +85,8 @@ class Noise:
 
     What is learnt has a quarter of the budget, in equal parts. `synthdp run` does better as a rule.
     """
+
+    tolerances = TOLERANCES
 
     def __init__(self, epsilon: float, delta: float, cells: Mapping[str, int], n_rows: int) -> None:
         self.n_rows = n_rows
@@ -95,7 +114,9 @@ class Noise:
 
 
 class NoNoise(Noise):
-    """Nothing is explained: what differs by more than the tolerances differs."""
+    """Nothing is explained by noise, and little is let pass."""
+
+    tolerances = FINE
 
     def __init__(self, noise: Noise) -> None:
         self.n_rows = noise.n_rows
@@ -383,7 +404,7 @@ def _types(name: str, real: Table, made: Table) -> list[Failure]:
 def _blanks(column: Column) -> list[Failure]:
     before, after = 1 - len(column.real) / column.real_rows, 1 - len(column.made) / column.made_rows
     noise = max(column.noise.of_count(column.name), 1.5 * column.noise.of_learning())
-    if abs(after - before) > column.allowed(TOLERANCES.blank, noise, before):
+    if abs(after - before) > column.allowed(column.noise.tolerances.blank, noise, before):
         return [Failure("blank", f"{before:.1%} of the cells were blank, {after:.1%} are")]
     return []
 
@@ -391,7 +412,9 @@ def _blanks(column: Column) -> list[Failure]:
 def _forms(column: Column) -> list[Failure]:
     """Forms that many cells have must not vanish or be new."""
     before, after = ({f: k / len(c) for f, k in Counter(map(form_of, c)).items()} for c in (column.real, column.made))
-    least = column.allowed(TOLERANCES.form, column.noise.of_count(column.name), TOLERANCES.form)
+    least = column.allowed(
+        column.noise.tolerances.form, column.noise.of_count(column.name), column.noise.tolerances.form
+    )
     numeric = sum(before.get(form, 0.0) for form in PLAIN) > 0.5
     failures = []
     for form in sorted(before.keys() | after.keys()):
@@ -416,17 +439,20 @@ def _decimals(column: Column) -> list[Failure]:
     most = before[:, 0].max()
     more = float((after[:, 0] > most).mean())
     failures = []
-    if more > TOLERANCES.form:
+    if more > column.noise.tolerances.form:
         failures.append(Failure("decimals", f"{more:.1%} have more than the most before, {most}"))
     points = range(int(max(before[:, 0].max(), after[:, 0].max())) + 1)
     moved = {k: float((after[:, 0] <= k).mean() - (before[:, 0] <= k).mean()) for k in points}
     worst = max(moved, key=lambda k: abs(moved[k]))
     noise = column.noise.of_sum(column.name)
-    if abs(moved[worst]) > column.allowed(TOLERANCES.decimals, noise):
+    if abs(moved[worst]) > column.allowed(column.noise.tolerances.decimals, noise):
         told = f"{moved[worst]:+.0%} of the cells have at most {worst} decimals"
         failures.append(Failure("decimals", told))
     had, has = (float((decimals[:, 0] > 0).mean()) for decimals in (before, after))
-    if had > column.allowed(TOLERANCES.all_decimals, column.noise.of_count(column.name), had) and has < had / 10:
+    if (
+        had > column.allowed(column.noise.tolerances.all_decimals, column.noise.of_count(column.name), had)
+        and has < had / 10
+    ):
         failures.append(Failure("decimals", f"{had:.1%} of the cells had some, now {has:.1%}"))
     fixed = next((k for k in sorted(set(before[:, 1])) if (before[:, 1] == k).mean() > 0.99), 0)
     if fixed > (0 if had else 1) and (after[:, 1] == fixed).mean() < 0.8:  # 45 for 45.0 is seen by nobody
@@ -436,7 +462,7 @@ def _decimals(column: Column) -> list[Failure]:
 
 def _values(column: Column, real: np.ndarray, made: np.ndarray) -> list[Failure]:
     """Range, distribution, mean and variety of numbers or dates."""
-    real, made = real[np.isfinite(real)], made[np.isfinite(made)]
+    real, made = (np.round(values[np.isfinite(values)], SEEN_DECIMALS) for values in (real, made))
     if not len(real) or not len(made):
         return [Failure("values", "none can be read")]
     failures = []
@@ -444,24 +470,26 @@ def _values(column: Column, real: np.ndarray, made: np.ndarray) -> list[Failure]
     width = high - low
     outside = np.maximum(low - made, made - high)
     unit = width if width > 0 else max(abs(high), 1.0)
-    beyond = float((outside > TOLERANCES.margin * unit).mean())
-    allowed = TOLERANCES.beyond
+    beyond = float((outside > column.noise.tolerances.margin * unit).mean())
+    allowed = column.noise.tolerances.beyond
     if column.has_bounds:
-        allowed = column.allowed(TOLERANCES.beyond, column.noise.of_count(column.name), TOLERANCES.beyond)
-    if beyond > allowed or (outside.max() > TOLERANCES.far * unit and not column.has_bounds):
+        allowed = column.allowed(
+            column.noise.tolerances.beyond, column.noise.of_count(column.name), column.noise.tolerances.beyond
+        )
+    if beyond > allowed or (outside.max() > column.noise.tolerances.far * unit and not column.has_bounds):
         told = f"[{low:.6g}, {high:.6g}] became [{made.min():.6g}, {made.max():.6g}], {beyond:.1%} beyond"
         failures.append(Failure("range", told))
     if width > 0 and np.ptp(made) == 0 and _spread(real) > 0.05:
         failures.append(Failure("constant", f"all are {made[0]:.6g}"))
     noise = column.noise.of_sum(column.name)
-    allowed = column.allowed(TOLERANCES.distribution, noise)
+    allowed = column.allowed(column.noise.tolerances.distribution, noise)
     distance = _kolmogorov_smirnov(real, made)
     if distance > allowed:
         failures.append(Failure("distribution", f"KS distance {distance:.3f}, allowed {allowed:.3f}"))
     spread = real.std()
     if spread > 0:
         moved = (made.mean() - real.mean()) / spread
-        allowed = column.allowed(TOLERANCES.mean, 3 * noise)
+        allowed = column.allowed(column.noise.tolerances.mean, 3 * noise)
         if abs(moved) > allowed:
             failures.append(Failure("mean", f"moved by {moved:+.3g} standard deviations, allowed {allowed:.2f}"))
     return failures
@@ -480,20 +508,21 @@ def _kolmogorov_smirnov(first: np.ndarray, second: np.ndarray) -> float:
 
 def _texts(column: Column) -> list[Failure]:
     """Frequent texts stay, with their shares, and no new ones come but a label of rare ones."""
+    tolerances = column.noise.tolerances
     before, after = ({t: k / len(c) for t, k in Counter(c).items()} for c in (column.real, column.made))
-    threshold = max(TOLERANCES.top, column.noise.threshold())
+    threshold = max(tolerances.top, column.noise.threshold())
     noise = column.noise.of_count(column.name)
     failures = []
     for text, share in sorted(before.items(), key=lambda each: -each[1])[:20]:
         now = after.get(text, 0.0)
         if share > threshold and now < share / 10:
             failures.append(Failure("level lost", f"one of {share:.1%}, now {now:.1%}"))
-        elif share > threshold and abs(now - share) > column.allowed(TOLERANCES.level, noise, share):
+        elif max(share, now) > threshold and abs(now - share) > column.allowed(tolerances.level, noise, share):
             failures.append(Failure("level", f"one of {share:.1%} is now {now:.1%}"))
     new = {text: share for text, share in after.items() if text not in before}
-    rare = min(sum(share for share in before.values() if share <= column.noise.threshold()), TOLERANCES.other)
+    rare = min(sum(share for share in before.values() if share <= column.noise.threshold()), tolerances.other)
     label = max(new.values(), default=0.0)
-    allowed = column.allowed(TOLERANCES.new, noise, TOLERANCES.new)
+    allowed = column.allowed(tolerances.new, noise, tolerances.new)
     if label > rare + allowed:
         failures.append(
             Failure("new level", f"{label:.1%} of the cells are one that was not there, {rare:.1%} were rare")
