@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SourceError
 from synthdp.grid import Grid
-from synthdp.sources.codes import MAX_CASES
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame, Total
 from synthdp.sources.engines import BEHIND_IBIS
 from synthdp.sources.keeping import Rows, forget_with, kept
@@ -148,8 +147,8 @@ class EngineValues(Sensitive):
         return rows
 
 
-_TRIED = np.arange(0, 2 * MAX_CASES, 2)
-"""Starts of cells that are no successive numbers, as many as one question can have."""
+_TRIED = np.arange(0, 64, 2)
+"""Starts of cells that are no successive numbers, more than are compared one by one."""
 
 
 def _trials(column: OpenColumn) -> list[Grid]:
