@@ -119,7 +119,13 @@ def _of_one_type(column: Any) -> Any:
     dtype = column.type()
     kind = "number" if dtype.is_floating() or dtype.is_decimal() else "text"
     kind = "integer" if dtype.is_integer() or dtype.is_boolean() else kind
-    if not dtype.is_string() and not dtype.is_numeric() and not dtype.is_boolean() and not dtype.is_date() and not dtype.is_timestamp():
+    if (
+        not dtype.is_string()
+        and not dtype.is_numeric()
+        and not dtype.is_boolean()
+        and not dtype.is_date()
+        and not dtype.is_timestamp()
+    ):
         return column
     is_one = column.typeof().isin(_STORED[kind])
     return ibis.ifelse(is_one, _trim(column) if dtype.is_string() else column, ibis.null(dtype))

@@ -123,7 +123,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def replayed(folder: Path, journal: str, run: Callable[[Path, object], Seen], tables: Mapping[str, object]) -> dict[str, Seen]:
+def replayed(
+    folder: Path, journal: str, run: Callable[[Path, object], Seen], tables: Mapping[str, object]
+) -> dict[str, Seen]:
     """A run on the first table, whose journal then is replayed on all others, each in a folder of its own."""
     first, *others = tables
     (folder / "first").mkdir()
@@ -139,7 +141,9 @@ def replayed(folder: Path, journal: str, run: Callable[[Path, object], Seen], ta
     return found
 
 
-def covering(choices: Mapping[str, Sequence[str]], strength: int, fits: Callable[[Mapping[str, str]], bool]) -> list[dict[str, str]]:
+def covering(
+    choices: Mapping[str, Sequence[str]], strength: int, fits: Callable[[Mapping[str, str]], bool]
+) -> list[dict[str, str]]:
     """Few combinations in which each ``strength`` choices that fit together are somewhere together; always the same."""
     names = list(choices)
     every = [dict(zip(names, values, strict=True)) for values in product(*choices.values())]

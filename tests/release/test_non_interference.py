@@ -362,14 +362,16 @@ def test_a_run_that_fails_says_the_same_whatever_the_records(name, tmp_path):
         in_csv(table, place)
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(place)
-            of_command_line(place, ["budget", "create", "small.budget", "--epsilon", "0.1", "--delta", "1e-6",
-                                    "--population", "patients"])
+            of_command_line(
+                place,
+                ["budget", "create", "small.budget", "--epsilon", "0.1", "--delta", "1e-6", "--population", "patients"],
+            )
             break_it(patch)
             run = ["run", "in.csv", "-s", "in.json", "-o", "out.csv", "--epsilon", "1", "--delta", "1e-6"]
             run += ["--mechanism", "independent", "--journal", "j", "-vv", "--seed", "1", "--rows", "5", *more]
             seen = of_command_line(place, run)
         said = [line for line in seen.said if "fitting: " not in line]  # so many steps as noisy answers ask for
-        found[label] = Seen(seen.end, tuple(said), {file: b"" for file in seen.given})
+        found[label] = Seen(seen.end, tuple(said), dict.fromkeys(seen.given, b""))
         for path in sorted(place.rglob("*"), reverse=True):
             path.unlink()
         place.rmdir()

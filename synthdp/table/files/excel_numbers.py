@@ -47,7 +47,7 @@ def readable(stream: BinaryIO, sheet: str) -> BinaryIO:
             content = book.read(part)
             tame = _tamed(content, lambda styles: _are_times(book, part, sheet, styles))
             return stream if tame == content else _with_part(book, part, tame)
-    except Exception:  # noqa: BLE001 (the library says what is wrong with a file)
+    except Exception:
         return stream
     finally:
         stream.seek(0)
