@@ -134,8 +134,9 @@ def _of_one_type(column: Any) -> Any:
 def _trim(column: Any) -> Any:
     import ibis
 
-    signature = (("string", "string"), "string")
-    trim = ibis.udf.scalar.builtin(lambda text, characters: None, name="trim", signature=signature)
+    @ibis.udf.scalar.builtin(name="trim", signature=(("string", "string"), "string"))
+    def trim(_text: Any, _characters: Any) -> Any: ...
+
     return trim(column, WHITE_SPACE)
 
 

@@ -163,7 +163,7 @@ CHOICES = {
 
 
 def fits(case):
-    """Whether such a run is possible: an order is for files and frames with a declared domain; Python has no ``says``."""
+    """Whether such a run is possible: an order is for files with a declared domain; Python has no ``says``."""
     has_order = case["unit"] == "person with order"
     if has_order and (case["domain"] == "learnt" or case["source"] not in ("CSV", "Parquet", "Excel")):
         return False
@@ -337,14 +337,17 @@ def stopped_journal(patch):
     patch.setattr(Journal, "finish", failing(Journal.finish, synthdp.errors.DataFileError("journal: it is full")))
 
 
-NOTHING = lambda patch: None  # noqa: E731
+def nothing(_patch):
+    """Break nothing: the arguments are wrong."""
+
+
 FAILURES = {
     "disk full": (full_disk, [], 1),
     "Ctrl-C at the second answer": (interrupted, [], 130),
-    "budget refused": (NOTHING, ["--budget", "small.budget"], 3),
-    "no such folder": (NOTHING, ["-o", "nowhere/out.csv"], 1),
-    "a column too few": (NOTHING, ["-s", "other.json"], 1),
-    "an epsilon of nothing": (NOTHING, ["--epsilon", "0"], 2),
+    "budget refused": (nothing, ["--budget", "small.budget"], 3),
+    "no such folder": (nothing, ["-o", "nowhere/out.csv"], 1),
+    "a column too few": (nothing, ["-s", "other.json"], 1),
+    "an epsilon of nothing": (nothing, ["--epsilon", "0"], 2),
     "the journal fails at the end": (stopped_journal, [], 1),
 }
 

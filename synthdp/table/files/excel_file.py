@@ -31,8 +31,8 @@ class ExcelFile(TableFile):
     """A sheet of an Excel file, column names in its first row; needs python-calamine.
 
     Each cell is read by itself and has its own type: a text, a number, a truth value, a date or a moment. Of a
-    formula it is the value that was saved with it; an error such as #N/A is no value. Empty rows are left out. Dates and
-    durations that are too large for Excel to show are as many days as Python holds.
+    formula it is the value that was saved with it; an error such as #N/A is no value. Empty rows are left out. Dates
+    and durations that are too large for Excel to show are as many days as Python holds.
     """
 
     def __init__(self, path: str | PathLike[str], sheet: str | None = None) -> None:

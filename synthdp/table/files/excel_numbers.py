@@ -99,7 +99,8 @@ def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, floa
     large: dict[int, tuple[int, float, str]] = {}
     parser = ParserCreate(namespace_separator="}")
     cell: dict[str, str] = {}
-    start, texts = -1, []
+    start = -1
+    texts: list[str] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
         nonlocal cell, start
