@@ -157,7 +157,7 @@ class _WithoutSchema(FileIO):
         self._footer = super().read(-1).replace(b"ARROW:schema", b"NO-ARROW-KEY", 1)
         self.seek(0)
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
         place = self.tell()
         found = super().read(size)
         if place + len(found) <= self._start:
