@@ -117,26 +117,19 @@ def _of_one_type(column: Any) -> Any:
     import ibis
 
     dtype = column.type()
-    kind = "number" if dtype.is_floating() or dtype.is_decimal() else "text"
-    kind = "integer" if dtype.is_integer() or dtype.is_boolean() else kind
-    if (
-        not dtype.is_string()
-        and not dtype.is_numeric()
-        and not dtype.is_boolean()
-        and not dtype.is_date()
-        and not dtype.is_timestamp()
-    ):
+    kinds = {"integer": dtype.is_integer() or dtype.is_boolean(), "number": dtype.is_numeric()}
+    kind = next((kind for kind, is_of in kinds.items() if is_of), "text")
+    if kind == "text" and not dtype.is_string() and not dtype.is_date() and not dtype.is_timestamp():
         return column
-    is_one = column.typeof().isin(_STORED[kind])
-    return ibis.ifelse(is_one, _trim(column) if dtype.is_string() else column, ibis.null(dtype))
+    values = _trim(column) if dtype.is_string() else column
+    return ibis.ifelse(column.typeof().isin(_STORED[kind]), values, ibis.null(dtype))
 
 
 def _trim(column: Any) -> Any:
     import ibis
 
-    @ibis.udf.scalar.builtin(name="trim", signature=(("string", "string"), "string"))
-    def trim(_text: Any, _characters: Any) -> Any: ...
-
+    signature = (("string", "string"), "string")
+    trim = ibis.udf.scalar.builtin(lambda _text, _characters: None, name="trim", signature=signature)
     return trim(column, WHITE_SPACE)
 
 

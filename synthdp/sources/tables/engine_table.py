@@ -91,16 +91,15 @@ class EngineTable(Sensitive):
         is_lazy = self._frame.engine in (*BEHIND_IBIS, "pyspark")
         if not self._schema.is_open and not is_lazy:
             return self
-        closed = [column for column in self._schema.columns if isinstance(column, Column)]
-        names = [column.source for column in with_parts(closed)]
-        if is_lazy:
-            codes = [code_of(column, self._frame.columns[column.source]) for column in with_parts(closed)]
-            rows, read = self._frame.rows, [code.max() for code in codes]
-        else:
-            rows, read = self._frame.given, [nw.col(name).is_null().sum() for name in dict.fromkeys(names)]
+        columns = with_parts(column for column in self._schema.columns if isinstance(column, Column))
+        rows, held = self._frame.rows, self._frame.columns
+        read = {f"code_{i}": code_of(column, held[column.source]).max() for i, column in enumerate(columns)}
+        if not is_lazy:  # it takes as little as can be
+            rows, sources = self._frame.given, dict.fromkeys(column.source for column in columns)
+            names = [name for name in sources if held[name].family != "boolean"]  # which have no maximum in Postgres
+            read = {f"column_{i}": nw.col(name).max() for i, name in enumerate(names)}
         if read:
-            each = [every.alias(f"read_{number}") for number, every in enumerate(read)]
-            self._frame.collected(lambda: rows.select(each), "reading rows")
+            self._frame.collected(lambda: rows.select(**read), "reading rows")
         self._values = self.source
         self._values.prepare()
         return self
