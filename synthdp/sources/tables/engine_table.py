@@ -92,14 +92,10 @@ class EngineTable(Sensitive):
         if not self._schema.is_open and not is_lazy:
             return self
         columns = with_parts(column for column in self._schema.columns if isinstance(column, Column))
-        rows, held = self._frame.rows, self._frame.columns
+        held = self._frame.columns
         read = {f"code_{i}": code_of(column, held[column.source]).max() for i, column in enumerate(columns)}
-        if not is_lazy:  # it takes as little as can be
-            rows, sources = self._frame.given, dict.fromkeys(column.source for column in columns)
-            names = [name for name in sources if held[name].family != "boolean"]  # which have no maximum in Postgres
-            read = {f"column_{i}": nw.col(name).max() for i, name in enumerate(names)}
         if read:
-            self._frame.collected(lambda: rows.select(**read), "reading rows")
+            self._frame.collected(lambda: self._frame.rows.select(**read), "reading rows")
         self._values = self.source
         self._values.prepare()
         return self

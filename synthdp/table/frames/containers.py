@@ -100,7 +100,8 @@ def opened(data: object, name: str = "data") -> Opened:
     if not isinstance(table, nw.DataFrame):
         raise ParameterError(f"{name} is a {_kind(data)}; {_way_out(data)}")
     frame = _by_arrow(table, name)
-    schema = table.schema if table.implementation is not nw.Implementation.PYARROW else {}  # has no such levels
+    kind: Any = table.implementation
+    schema = {} if kind is nw.Implementation.PYARROW else table.schema  # it has no such levels
     levels = {key: dtype.categories for key, dtype in schema.items() if isinstance(dtype, nw.Enum)}
     ordered = {key: pd.CategoricalDtype(list(each), ordered=True) for key, each in levels.items()}
     return Opened(frame=frame, dtypes=dict(frame.dtypes) | ordered, container=Container(table.implementation))
