@@ -2,8 +2,6 @@
 
 from typing import Self, final
 
-import narwhals as nw
-
 from synthdp.errors import ParameterError, SchemaError
 from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.coding import coded_source
