@@ -31,6 +31,9 @@ from synthdp.table.schema.open_schema import OpenSchema
 MAX_ROWS_AT_ONCE = 1_000_000
 """Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""
 
+ROWS_UNLESS_KNOWN = 100
+"""Rows, or persons, that a run draws if it is not told how many, and noise hides how many there are."""
+
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs to it."""
 
@@ -173,7 +176,7 @@ def write_sample(
     report = logged(status)
     report("sampling", 0, 2)
     if options.rows is None and given is None and not synthesis.knows_rows:
-        raise ParameterError(f"{UNKNOWN_ROWS}; say how many rows you want with --rows")
+        options.rows = rows_unless_known(options, "rows")
     try:
         if _is_long(synthesis, options, where=where, given=given):
             _write_blocks(synthesis, options, report, where)
@@ -192,10 +195,20 @@ def write_history(synthesis: HistorySynthesis, options: argparse.Namespace, stat
     report = logged(status)
     report("sampling", 0, 2)
     if options.rows is None and not synthesis.knows_persons:
-        raise ParameterError(f"{UNKNOWN_ROWS}; say how many persons you want with --rows")
+        options.rows = rows_unless_known(options, "persons")
     frame = synthesis.sample(options.rows, seed=options.seed, text=is_text(options.output))
     report("writing", 1, 2)
     _write_whole(frame, synthesis.certificate, options, synthesis.dialect)
+
+
+def rows_unless_known(options: argparse.Namespace, what: str) -> int:
+    """How many to draw where noise hides how many there are, which is a caution of the release.
+
+    A run has been paid for and ends well, with `ROWS_UNLESS_KNOWN`; of any other command it is asked.
+    """
+    if not options.handler.startswith("run."):
+        raise ParameterError(f"{UNKNOWN_ROWS}; say how many {what} you want with --rows")
+    return ROWS_UNLESS_KNOWN
 
 
 def _write_whole(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.errors import ParameterError, SourceError
-from synthdp.sources.engines import KEEP_TABLES, Engine, behind_ibis, renamed
+from synthdp.sources.engines import KEEP_TABLES, WHITE_SPACE, Engine, behind_ibis, renamed
 from synthdp.table.asking import Answer, asked
 from synthdp.table.frames.containers import opened
 from synthdp.table.sensitive import Sensitive
@@ -21,11 +21,8 @@ from synthdp.table.stoppable import Stop
 Family: TypeAlias = Literal["integer", "float", "text", "boolean", "date", "datetime", "other"]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
 
-WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
-"""What Python strips off a text."""
-
 AROUND = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$"
-"""The same as a pattern."""
+"""White space around a text, as a pattern."""
 
 GIVEN = "_given"
 """Ends what texts are called that were not stripped, where codes are kept in a temporary table."""
@@ -77,7 +74,9 @@ class EngineColumn:
     def is_missing(self) -> nw.Expr:
         """Whether each value is null or NaN: some engines call NaN larger than all numbers."""
         is_null = self.values.is_null()
-        return is_null | self.values.cast(nw.Float64).is_nan() if self.family == "float" else is_null
+        if self.family != "float" or self.engine == "sqlite":  # which stores NaN as null
+            return is_null
+        return is_null | self.values.cast(nw.Float64).is_nan()
 
     @property
     def whole_numbers(self) -> range:
@@ -101,7 +100,7 @@ class EngineColumn:
         is_polars = self.engine == "polars"
         if self.has_zone and is_polars:
             return given.dt.convert_time_zone("UTC")
-        if self.family != "text":
+        if self.family != "text" or self.engine == "sqlite":  # of which `renamed` has taken care
             return given
         texts = given.cast(nw.String)  # which in Spark have no collation: they are compared by their bytes
         # DuckDB's own trim takes 9 times as long as a pattern

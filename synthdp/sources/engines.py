@@ -9,11 +9,17 @@ import narwhals as nw
 from synthdp.errors import SourceError
 from synthdp.table.asking import asked
 
-Engine: TypeAlias = Literal["polars", "duckdb", "postgres", "ibis", "pyspark"]
+Engine: TypeAlias = Literal["polars", "duckdb", "postgres", "sqlite", "ibis", "pyspark"]
 """What holds a table; ``ibis`` is any further engine that Ibis compiles for."""
+
+BEHIND_IBIS: tuple[Engine, ...] = ("sqlite", "ibis")
+"""Engines that are asked through Ibis, with nothing but what it has for all of them."""
 
 KEEP_TABLES: tuple[Engine, ...] = ("duckdb", "postgres")
 """Engines that keep codes in a temporary table, and find them by joins."""
+
+WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
+"""What Python strips off a text."""
 
 HASHED = "hashed"
 """What the column of hashes is called."""
@@ -27,6 +33,10 @@ _SESSION = {
 """What a session with Postgres must have set, encodings where there are texts, and what is wrong else."""
 
 
+_KNOWN: tuple[Engine, ...] = ("postgres", "sqlite")
+"""Engines behind Ibis that have rules of their own here, but for DuckDB, which is asked itself."""
+
+
 def behind_ibis(table: Any) -> tuple[Engine, Any]:
     """The engine of a table of Ibis, and the table as it is asked for: a relation, if it is in DuckDB."""
     backend = table.get_backend()
@@ -35,7 +45,7 @@ def behind_ibis(table: Any) -> tuple[Engine, Any]:
         if (said := backend.con.info.parameter_status(name)) != wanted and (has_texts or wanted == "on"):
             raise SourceError(f"postgres: {name} is {said}: {problem}")
     if backend.name != "duckdb":
-        return "postgres" if backend.name == "postgres" else "ibis", table
+        return next((known for known in _KNOWN if known == backend.name), "ibis"), table
     table.limit(0).to_pyarrow()  # makes tables in memory known to DuckDB
     return "duckdb", backend.con.sql(backend.compile(table))
 
@@ -55,11 +65,17 @@ def renamed(engine: Engine, native: Any, names: Mapping[str, str], *, texts: set
     """
     if engine == "pyspark":  # to which a dot in a name is more than a letter
         return native.toDF(*names.values())
+    if engine == "sqlite":
+        return native.select(**{alias: _of_one_type(native[name]) for name, alias in names.items()})
     if engine not in KEEP_TABLES:
         return nw.to_native(nw.from_native(native).select(nw.col(name).alias(names[name]) for name in names))
     quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
     told = quoted | {name: f'CAST({quoted[name]} AS TEXT) COLLATE "C"' for name in texts}
     if engine == "duckdb":
+        kinds = dict(zip(native.columns, map(str, native.types), strict=True))
+        # comparing them casts them to microseconds, which fails at one that is too far away
+        coarse = {name for name in names if kinds[name] in ("TIMESTAMP_S", "TIMESTAMP_MS")}
+        told |= {name: f"TRY_CAST({quoted[name]} AS TIMESTAMP)" for name in coarse}
         return native.project(", ".join(f"{told[name]} AS {alias}" for name, alias in names.items()))
     backend, types = native.get_backend(), native.schema()
     held = [_as_python_has_it(told[name], types[name]) for name in names]
@@ -87,6 +103,34 @@ def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
     said = f"({said} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else said
     clipped = f"least(greatest({said}, '0001-01-01'), '9999-12-31 23:59:59.999999')"
     return f"CASE WHEN {said} IS NOT NULL THEN {clipped} END", "date" if dtype.is_date() else "timestamp"
+
+
+_STORED = {"text": ("text",), "integer": ("integer",), "number": ("integer", "real")}
+"""What SQLite has stored where a value is one of its column's type: it lets anything stand anywhere."""
+
+
+def _of_one_type(column: Any) -> Any:
+    """A column of SQLite, null where what is stored is of another type; texts without white space around them.
+
+    SQLite's own trim takes texts as they are: what Ibis has for it fails at bytes that are no UTF-8.
+    """
+    import ibis
+
+    dtype = column.type()
+    kinds = {"integer": dtype.is_integer() or dtype.is_boolean(), "number": dtype.is_numeric()}
+    kind = next((kind for kind, is_of in kinds.items() if is_of), "text")
+    if kind == "text" and not dtype.is_string() and not dtype.is_date() and not dtype.is_timestamp():
+        return column
+    values = _trim(column) if dtype.is_string() else column
+    return ibis.ifelse(column.typeof().isin(_STORED[kind]), values, ibis.null(dtype))
+
+
+def _trim(column: Any) -> Any:
+    import ibis
+
+    signature = (("string", "string"), "string")
+    trim = ibis.udf.scalar.builtin(lambda _text, _characters: None, name="trim", signature=signature)
+    return trim(column, WHITE_SPACE)
 
 
 def new_name() -> str:
@@ -134,6 +178,7 @@ def _by_spark(rows: Any, names: Sequence[str], key: int) -> Any:
 
 
 _HASHES: Mapping[Engine, Callable[[Any, Sequence[str], int], Any]] = {
-    "polars": _by_polars, "duckdb": _by_duckdb, "postgres": _by_ibis, "ibis": _by_ibis, "pyspark": _by_spark,
+    "polars": _by_polars, "duckdb": _by_duckdb, "postgres": _by_ibis, "sqlite": _by_ibis, "ibis": _by_ibis,
+    "pyspark": _by_spark,
 }  # fmt: skip
 """How rows are hashed."""

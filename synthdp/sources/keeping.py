@@ -119,5 +119,6 @@ def _nowhere(_frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, 
 
 
 _WAYS: Mapping[Engine, Callable[[EngineFrame, Rows, Said, Mapping[str, str] | None], _Kept]] = {
-    "polars": _in_polars, "duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark, "ibis": _nowhere,
+    "polars": _in_polars, "duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark,
+    "sqlite": _nowhere, "ibis": _nowhere,
 }  # fmt: skip

@@ -45,6 +45,8 @@ def check_names(
         problems.append(f"the table has {listed(unknown)}, the schema has not")
     if problems:
         way_out = "add to or remove from one of them"
+        if "" in unknown:
+            problems.append("one has no name, often because an index was written (in pandas leave it out: index=False)")
         if unknown:
             ignored = 'kind "ignore", or synthdp.ignore in a schema' if of is None else "synthdp.ignore in the schema"
             way_out += f", or leave columns of the table out: {ignored}"

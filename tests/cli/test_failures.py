@@ -25,6 +25,7 @@ import synthdp
 from synthdp.cli import main as cli
 from synthdp.cli import outputs, rescue
 from synthdp.cli.commands.sample import STOPPED
+from synthdp.cli.outputs import ROWS_UNLESS_KNOWN
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import synthesis
 from synthdp.release.drawing import draw
@@ -306,18 +307,24 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(place, charged, monkeypat
 @pytest.mark.parametrize("epsilon", ["1e-6", "1e-3"])
 def test_so_little_budget_that_noise_hides_the_number_of_rows(epsilon, place, charged):
     """Else the table would have as many rows as the noise says, which fill any memory."""
-    outcome = invoke(*run_arguments(epsilon=epsilon))
-    assert_one_line(outcome, 2)
-    assert "noise hides how many records there are" in outcome.err
-    assert "say how many rows you want with --rows" in outcome.err
-    certificate = assert_rescued(place, outcome, charged)
-    assert UNKNOWN_ROWS in certificate["cautions"]
-    saved = rescued_path(outcome)
-    again = invoke("sample", saved, "-o", "unasked.csv")
+    outcome = invoke(*run_arguments("--save", "m.synthdp", epsilon=epsilon))
+    assert outcome.code == 0
+    assert charged
+    assert outcome.notes == [f"synthdp: caution: {UNKNOWN_ROWS}"]
+    assert len((place / "out.csv").read_text().splitlines()) == 1 + ROWS_UNLESS_KNOWN
+    again = invoke("sample", "m.synthdp", "-o", "unasked.csv")
     assert_one_line(again, 2)
-    assert "--rows" in again.err
+    assert "say how many rows you want with --rows" in again.err
     assert not Path("unasked.csv").exists()
-    assert invoke("sample", saved, "-o", "asked.csv", "--rows", "0").code == 0
+    assert invoke("sample", "m.synthdp", "-o", "asked.csv", "--rows", "0").code == 0
+
+
+@pytest.mark.parametrize("rows", ["", "A,30,01\n"])
+def test_a_table_of_hardly_any_rows_ends_well(rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lay_out(tmp_path, table=HEADER + rows)
+    outcome = invoke(*run_arguments(epsilon="0.1"))
+    assert (outcome.code, outcome.notes) == (0, [f"synthdp: caution: {UNKNOWN_ROWS}"])
 
 
 @pytest.mark.usefixtures("place")

@@ -3,13 +3,15 @@
 from typing import Self, final
 
 from synthdp.errors import ParameterError, SchemaError
-from synthdp.sources.codes import lookup_of
+from synthdp.sources.codes import code_of, lookup_of
 from synthdp.sources.coding import coded_source
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.engine_source import EngineSource
+from synthdp.sources.engines import BEHIND_IBIS
 from synthdp.sources.persons import bounded
 from synthdp.sources.values.engine_values import EngineValues
 from synthdp.sources.values.grid_points import form_of
+from synthdp.table.columns.column import Column
 from synthdp.table.columns.date_parts import with_parts
 from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.placed_source import PlacedSource
@@ -26,13 +28,14 @@ class EngineTable(Sensitive):
     It shows nothing of the rows: no length, no iteration, no text; it is not pickled or copied.
     """
 
-    __slots__ = ("_frame", "_max_rows", "_schema", "_unit")
+    __slots__ = ("_frame", "_max_rows", "_schema", "_unit", "_values")
 
     def __init__(self, frame: EngineFrame, schema: OpenSchema, *, unit: str | None, max_rows: int) -> None:
         self._frame = frame
         self._schema = schema
         self._unit = unit
         self._max_rows = max_rows
+        self._values: EngineValues | None = None
 
     @classmethod
     def of(cls, frame: EngineFrame, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1) -> Self:
@@ -48,7 +51,7 @@ class EngineTable(Sensitive):
         """
         schema.check_header(frame.columns, unit=unit)
         schema = schema.without(unit) if unit in schema.names and unit is not None else schema
-        for learnt in schema.open_columns if frame.engine == "ibis" else ():
+        for learnt in schema.open_columns if frame.engine in BEHIND_IBIS else ():
             held = frame.columns[learnt.name]
             if held.family == "text":
                 problem = "an engine that may compare texts by a collation takes several for one when it counts them"
@@ -74,10 +77,33 @@ class EngineTable(Sensitive):
         """Most rows of a person that are counted; 1 if persons are not told apart."""
         return self._max_rows
 
+    def prepared(self) -> Self:
+        """This table, all of whose columns the engine has read once: what it cannot read fails before anything is paid.
+
+        Where all columns are closed their codes are worked out first anyway, if the engine keeps them.
+
+        Raises
+        ------
+        SourceError
+            If the engine fails; which it may at a value that it does not take for one of the column's type.
+        """
+        is_lazy = self._frame.engine in (*BEHIND_IBIS, "pyspark")
+        if not self._schema.is_open and not is_lazy:
+            return self
+        columns = with_parts(column for column in self._schema.columns if isinstance(column, Column))
+        held = self._frame.columns
+        read = {f"code_{i}": code_of(column, held[column.source]).max() for i, column in enumerate(columns)}
+        if read:
+            self._frame.collected(lambda: self._frame.rows.select(**read), "reading rows")
+        self._values = self.source
+        self._values.prepare()
+        return self
+
     @property
     def source(self) -> EngineValues:
-        """Exact counts of the open columns, for the kernel."""
-        return EngineValues(self._frame, {column.name: column for column in self._schema.open_columns})
+        """Exact counts of the open columns, for the kernel; whoever asks first gets what was `prepared`."""
+        values, self._values = self._values, None  # which keeps tables in the engine as long as it is there
+        return values or EngineValues(self._frame, {column.name: column for column in self._schema.open_columns})
 
     def counted(self, schema: Schema) -> CodedSource | PlacedSource | EngineSource:
         """Exact counts by the closed schema, for the kernel.

@@ -76,5 +76,5 @@ def rows_of(
     """
     if isinstance(given, EngineFrame):
         table = EngineTable.of(given, schema, unit=unit, max_rows=max_rows)
-        return lambda: table
+        return table.prepared
     return lambda: held_rows(given, schema, unit=unit, max_rows=max_rows, progress=progress)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from synthdp.errors import ParameterError, SourceError
 from synthdp.grid import READ, UNREAD, Grid
 from synthdp.sources.engine_frame import EngineColumn, EngineFrame, Total
+from synthdp.sources.engines import BEHIND_IBIS
 from synthdp.sources.keeping import Rows, forget_with, kept
 from synthdp.sources.values.edges import N_EDGES, most_edges, with_n_edges
 from synthdp.sources.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
@@ -32,6 +33,7 @@ from synthdp.sources.values.grid_points import (
     standing_for,
 )
 from synthdp.sources.values.spellings import with_composed, with_utc
+from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.records.held_columns import HeldColumn, held_column
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.sensitive import Sensitive
@@ -54,6 +56,17 @@ class EngineValues(Sensitive):
         self._columns = dict(columns)
         self._kept: dict[str, Rows] = {}
         self._total = Total(frame.engine)
+
+    def prepare(self) -> None:
+        """Work out what stands for the values of all columns; what an engine cannot do, or read, fails here.
+
+        To be called before anything is paid. An engine that nothing is known of is asked all kinds of questions as
+        well, and its answers are dropped. Raises `SourceError` as `histogram` does.
+        """
+        for name, column in self._columns.items():
+            rows = self._rows(Grid(column=name))
+            for grid in _trials(column) if self._frame.engine in BEHIND_IBIS else ():
+                self._frame.collected(partial(self._cells, rows, grid, _TRIED, 0, len(_TRIED)), WHAT)
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of records in public cells of one column's grid points; as `HeldSource.histogram`.
@@ -142,6 +155,21 @@ class EngineValues(Sensitive):
         for point in points_of(self._columns[grid.column], grid, self._form(grid)):
             rows = _summed(rows.select(MISSING, point.alias(VALUE), N_ROWS), MISSING, VALUE)
         return rows
+
+
+_TRIED = np.arange(0, 64, 2)
+"""Starts of cells that are no successive numbers, more than are compared one by one."""
+
+
+def _trials(column: OpenColumn) -> list[Grid]:
+    """Grids of all kinds that are asked for when a column is learnt."""
+    if "levels" in column.open_parts:
+        return []
+    plain = [Grid(column=column.name), Grid(column=column.name, of="steps")]
+    if column.type != "number":
+        return plain if isinstance(column.template, BinnedColumn) else plain[:1]
+    grids = [Grid(column=column.name, decimals=decimals) for decimals in (-2, 2)]
+    return [*plain, *grids, *(Grid(column=column.name, of=of) for of in ("decimals", "exponents"))]
 
 
 def _of_63_bits(rows: Rows, held: EngineColumn) -> Rows:

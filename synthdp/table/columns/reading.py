@@ -77,7 +77,10 @@ def distinct(series: pd.Series) -> tuple[Values, NDArray[np.intp] | None]:
 
 def _kind(dtype: Any) -> str:
     """numpy's letter for the kind of an extension dtype of pandas; "O" where there is none."""
-    return str(getattr(getattr(dtype, "numpy_dtype", None), "kind", "O"))
+    try:
+        return str(getattr(getattr(dtype, "numpy_dtype", None), "kind", "O"))
+    except NotImplementedError:  # a type of Arrow that pandas does not know
+        return "O"
 
 
 def _objects(values: Iterable[object]) -> NDArray[np.object_]:
@@ -116,14 +119,18 @@ def _of_arrow(array: Any) -> Values:
     if isinstance(array.type, BaseExtensionType):
         return _of_arrow(array.cast(array.type.storage_type))
     if types.is_dictionary(array.type):
-        return _of_arrow(array.cast(array.type.value_type))
+        inner = array.type.value_type
+        is_foreign = types.is_nested(inner) or isinstance(inner, BaseExtensionType)  # Arrow does not take these apart
+        return _foreign(array.is_null().to_numpy(zero_copy_only=False)) if is_foreign else _of_arrow(array.cast(inner))
     if types.is_date(array.type) or types.is_timestamp(array.type):
         return np.asarray(array.to_numpy())  # in UTC
-    if types.is_string(array.type) or types.is_large_string(array.type):
+    name = str(array.type)
+    if name in ("string", "large_string", "string_view"):
         return _texts(array)
-    if types.is_nested(array.type) or types.is_temporal(array.type):
-        return _foreign(array.is_null().to_numpy())
-    return _objects(array.to_pylist())
+    is_plain = types.is_primitive(array.type) and not types.is_temporal(array.type)
+    if is_plain or types.is_decimal(array.type) or "binary" in name.partition("<")[0]:
+        return _objects(array.to_pylist())
+    return _foreign(array.is_null().to_numpy(zero_copy_only=False))  # lists, times of day, and whatever is to come
 
 
 def _texts(array: Any) -> NDArray[np.object_]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.errors import DataFileError
+from synthdp.table.files.excel_numbers import readable
 from synthdp.table.files.formats import import_calamine, import_xlsxwriter
 from synthdp.table.files.table_file import BATCH_ROWS, TableFile
 
@@ -30,7 +31,8 @@ class ExcelFile(TableFile):
     """A sheet of an Excel file, column names in its first row; needs python-calamine.
 
     Each cell is read by itself and has its own type: a text, a number, a truth value, a date or a moment. Of a
-    formula it is the value that was saved with it; an error such as #N/A is no value. Empty rows are left out.
+    formula it is the value that was saved with it; an error such as #N/A is no value. Empty rows are left out. Dates
+    and durations that are too large for Excel to show are as many days as Python holds.
     """
 
     def __init__(self, path: str | PathLike[str], sheet: str | None = None) -> None:
@@ -40,7 +42,11 @@ class ExcelFile(TableFile):
         with self._expected_failures(), Path(path).open("rb") as stream:
             try:
                 book = calamine.CalamineWorkbook.from_filelike(stream)
-                self._sheet: Any = book.get_sheet_by_name(self._sheet_of(book, sheet))
+                name = self._sheet_of(book, sheet)
+                stream.seek(0)
+                if (tame := readable(stream, name)) is not stream:
+                    book = calamine.CalamineWorkbook.from_filelike(tame)
+                self._sheet: Any = book.get_sheet_by_name(name)
                 rows = self._sheet.iter_rows() if self._sheet.height else iter(())  # older versions fail at none
                 self._rows = filter(any_cell, rows)
                 self.names = self._names(next(iter(self._next_rows(1)), []))
@@ -60,13 +66,13 @@ class ExcelFile(TableFile):
         return names[0] if sheet is None else sheet
 
     def _next_rows(self, most: int) -> list[Sequence[object]]:
-        """The next rows; the library raises, naming the value, for a cell that it can make no date or duration of."""
+        """The next rows; the library raises, naming the value, for a cell that `readable` did not see."""
         try:
             return list(islice(self._rows, most))
         except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException:  # and what Rust panics with is no Exception
-            self._refuse("a cell holds a date or a duration that Excel itself could not show; correct it")
+            self._refuse("it is no Excel file (.xlsx) as Excel writes them; save it anew")
 
     def _names(self, cells: Sequence[object]) -> tuple[str, ...]:
         """The column names in a row: texts, or whole numbers such as years."""

@@ -113,6 +113,7 @@ def check_extras(path: str | PathLike[str]) -> None:
 def import_pyarrow() -> ModuleType:
     """pyarrow with its Parquet reader and writer; raises `MissingExtraError` if it is not installed."""
     _imported("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
+    _imported("pyarrow.compute", "Parquet files need pyarrow", "parquet")
     return import_module("pyarrow")
 
 

@@ -100,7 +100,9 @@ def opened(data: object, name: str = "data") -> Opened:
     if not isinstance(table, nw.DataFrame):
         raise ParameterError(f"{name} is a {_kind(data)}; {_way_out(data)}")
     frame = _by_arrow(table, name)
-    levels = {key: dtype.categories for key, dtype in table.schema.items() if isinstance(dtype, nw.Enum)}
+    kind: Any = table.implementation
+    schema = {} if kind is nw.Implementation.PYARROW else table.schema  # it has no such levels
+    levels = {key: dtype.categories for key, dtype in schema.items() if isinstance(dtype, nw.Enum)}
     ordered = {key: pd.CategoricalDtype(list(each), ordered=True) for key, each in levels.items()}
     return Opened(frame=frame, dtypes=dict(frame.dtypes) | ordered, container=Container(table.implementation))
 
@@ -121,13 +123,14 @@ def _by_arrow(table: Any, name: str) -> pd.DataFrame:
         raise MissingExtraError(f"{name} is no data frame of pandas and needs pyarrow; {way_out}") from None
     try:
         arrow = table.to_arrow()
-        plain = [pa.large_string() if str(kind) == "string_view" else kind for kind in arrow.schema.types]
+        views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+        plain = [views.get(str(kind), kind) for kind in arrow.schema.types]
         for kind in plain:
             _ = pd.ArrowDtype(kind).type  # raises for what pandas does not know, such as spans of months
         columns = [column.cast(kind, safe=False) for column, kind in zip(arrow.columns, plain, strict=True)]
         arrow = pa.Table.from_arrays(columns, names=arrow.column_names)
         return arrow.to_pandas(types_mapper=pd.ArrowDtype, ignore_metadata=True)
-    except (pa.ArrowException, NotImplementedError):  # a matter of types: Arrow knows no integers of 128 bits
+    except (pa.ArrowException, NotImplementedError, ValueError):  # types: Arrow knows no integers of 128 bits
         problem = f"{name} has a column of a type that Arrow or pandas does not know"
         raise ParameterError(f"{problem}; cast it, or drop it") from None
 

@@ -92,7 +92,7 @@ def partitioned(data: Any) -> PartitionedFrame | None:
 
         ahead = {"batch_readahead": 1, "fragment_readahead": 1}  # it would hold 16 batches of 4 files each
         tables = lambda: (Table.from_batches([batch]) for batch in data.to_batches(**ahead))  # noqa: E731
-        empty = data.schema.empty_table()
+        empty = asked("pyarrow", "reading the types of columns", data.schema.empty_table)
         return PartitionedFrame("pyarrow", empty, names=tuple(empty.column_names), partitions=tables)
     return None
 

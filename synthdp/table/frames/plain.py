@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_object_dtype
 
 from synthdp.table.with_columns import with_columns
 
@@ -60,7 +59,7 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
         categories = dtype.categories.to_series()
         made = plain_column(categories, kind)
         return series if made is categories else _taken(made, series.cat.codes.to_numpy(), series)
-    if is_object_dtype(dtype):
+    if isinstance(dtype, np.dtype) and dtype.kind == "O":
         values = series.to_numpy()
         if _SPANS.isdisjoint(map(type, values)):
             return series
