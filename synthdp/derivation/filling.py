@@ -66,19 +66,19 @@ class Filling:
         self.placed = placed
         self._levels = {column.name: column.size for column in schema.columns if placed[column.name] == column.size + 1}
         self._nearest = {column.name: 0 if column.required else column.missing_code for column in schema.columns}
+        self._sizes = dict(zip(self.domain.attributes, self.domain.shape, strict=True))
         self._counts = dict.fromkeys(self._levels, (0.0, 0.0))
         self._total = (0.0, 0.0)
 
     @property
     def unread(self) -> dict[str, UnreadCount]:
         """What all measurements so far say of unread values, of each column that has a place and was measured."""
+        return {name: self._unread(name) for name, (_, weight) in self._counts.items() if weight}
+
+    def _unread(self, name: str) -> UnreadCount:
         total, precision = self._total
-        total = total / precision if precision else 0.0
-        return {
-            name: UnreadCount(weighted / weight, 1 / sqrt(weight), total)
-            for name, (weighted, weight) in self._counts.items()
-            if weight
-        }
+        weighted, weight = self._counts[name]
+        return UnreadCount(weighted / weight, 1 / sqrt(weight), total / precision)
 
     def question(self, clique: Clique, coarsening: Coarsening | None) -> Coarsening | None:
         """How levels are merged where a marginal is to be measured: places are not, unless cells would be too many."""
@@ -145,8 +145,10 @@ class Filling:
 
     def _share(self, name: str) -> float:
         """Which share of the records has an unread value, as far as that stands clear of noise; else 0."""
-        found = self.unread.get(name)
-        return 0.0 if found is None or found.count <= CLEAR * found.stddev else found.share
+        if not self._counts[name][1]:
+            return 0.0
+        found = self._unread(name)
+        return 0.0 if found.count <= CLEAR * found.stddev else found.share
 
     def _is_apart(self, name: str, measurement: LinearMeasurement) -> bool:
         groups = measurement.groups.get(name)
@@ -154,12 +156,13 @@ class Filling:
 
     def _apart(self, clique: Clique, coarsening: Coarsening | None) -> list[str]:
         """Of a marginal's attributes those of which unread values are told apart; it follows from the domain only."""
-        merged = (coarsening.domain(self.domain) if coarsening else self.domain).project(clique)
-        n_cells = prod(merged.shape)
+        groups = {} if coarsening is None else coarsening.groups
+        sizes = {name: int(groups[name].max()) + 1 if name in groups else self._sizes[name] for name in clique}
+        n_cells = prod(sizes.values())
         most = min(max(MOST_TIMES * n_cells, FEW_CELLS), MAX_CELLS)
         found = []
-        for name in sorted((name for name in clique if name in self._levels), key=lambda name: -merged[name]):
-            n_cells = n_cells // merged[name] * (merged[name] + 1)
+        for name in sorted((name for name in clique if name in self._levels), key=lambda name: -sizes[name]):
+            n_cells = n_cells // sizes[name] * (sizes[name] + 1)
             if n_cells > most:
                 break
             found.append(name)

@@ -33,6 +33,7 @@ class FilledTable:
     def __init__(self, table: PrivateTable, filling: Filling) -> None:
         self._table = table
         self._filling = filling
+        self._attributes = frozenset(filling.domain.attributes)
         self._released: list[LinearMeasurement] = []
         self._scores: WeakKeyDictionary[MarginalL1Error, MarginalL1Error] = WeakKeyDictionary()
 
@@ -79,7 +80,7 @@ class FilledTable:
     def _known(self, clique: Sequence[str]) -> Clique | None:
         """The attributes of a clique, unless the kernel refuses it."""
         names = None if isinstance(clique, str) else tuple(clique)
-        return names if names is not None and set(names) <= set(self.domain.attributes) else None
+        return names if names is not None and self._attributes.issuperset(names) else None
 
     def _placed(self, score: MarginalL1Error) -> MarginalL1Error:
         """The score with places; the same one each time, for the kernel keeps what it worked out for a score."""

@@ -140,8 +140,8 @@ def test_dates_follow_with_their_parts():
     (caution,) = found.cautions
     assert caution.startswith("column 'born': about 25 % of the records have no value, or one that is no date")
     drawn = found.sample(seed=0)["born"]
-    assert (drawn.dt.dayofweek == 0).mean() > 0.95
-    assert (drawn.dt.month == 1).mean() == pytest.approx(1 / 12, abs=0.03)
+    assert drawn.map(lambda day: day.weekday() == 0).mean() > 0.95
+    assert drawn.map(lambda day: day.month == 1).mean() == pytest.approx(1 / 12, abs=0.03)
 
 
 def test_learnt_columns_have_a_place_as_well():
