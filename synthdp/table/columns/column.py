@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.table.columns.reading import Values, distinct, is_missing, objects_of, texts_of, where
+from synthdp.table.columns.reading import Values, distinct, is_missing, objects_of, texts_of, to_float, where
 from synthdp.table.texts import check_text, check_words, refuse
 
 DEFAULT_MISSING_VALUES = ("",)
@@ -142,8 +142,10 @@ class Column(ABC):
 
     def are_missing(self, values: Values) -> NDArray[np.bool_]:
         """Which values say "no value": None, NaN and NaT, blanks, and ``missing_values``; unreadable ones do not."""
-        if values.dtype.kind in "fM":
-            return np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)
+        if values.dtype.kind == "M":
+            return np.isnat(values)
+        if values.dtype.kind == "f":
+            return np.isnan(values) | np.isin(values, [*map(to_float, self.missing_values)])
         blank = {"", *(text.strip() for text in self.missing_values)}
 
         def says_nothing(value: object) -> bool:
