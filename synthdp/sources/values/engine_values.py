@@ -30,6 +30,7 @@ from synthdp.sources.values.grid_points import (
     is_missing,
     is_unread,
     points_of,
+    spelling_of,
     standing_for,
 )
 from synthdp.sources.values.spellings import with_composed, with_utc
@@ -87,10 +88,9 @@ class EngineValues(Sensitive):
     def _cells(self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int) -> Rows:
         """How many rows there are in each cell of some starts, as far as one query goes; before the first, missing."""
         if grid.of == "reading":
-            rows = rows.with_columns(
-                nw.when(nw.col(MISSING) == 0).then(nw.lit(READ)).otherwise(nw.lit(UNREAD)).alias(VALUE)
-            )
-            rows = rows.with_columns((nw.col(MISSING) % UNREADABLE).alias(MISSING))
+            read = READ + spelling_of(self._columns[grid.column], self._frame.columns[grid.column])
+            how = nw.when(nw.col(MISSING) == 0).then(nw.lit(read)).otherwise(nw.lit(UNREAD))
+            rows = rows.select(how.alias(VALUE), (nw.col(MISSING) % UNREADABLE).alias(MISSING), N_ROWS)
         is_missing_here, point = nw.col(MISSING) > 0, nw.col(VALUE)
         edges = starts[first:stop].tolist()
         if edges and grid.of != "reading":

@@ -12,7 +12,7 @@ which tests hold to this rule.
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import count
@@ -269,21 +269,22 @@ UNREAD = -math.nan
 """Stands for a number or date that could not be read; NaN without the sign for one that is missing."""
 
 
-def nothing_in(values: Values, missing_texts: Container[str]) -> NDArray[np.float64]:
+def nothing_in(values: Values, missing_texts: Collection[str]) -> NDArray[np.float64]:
     """Of values that are no numbers or dates which are missing, NaN, and which are unread, `UNREAD`.
 
     >>> np.signbit(nothing_in(np.array([None, "", " NA ", "unknown", [1]], dtype=object), {"NA"})).tolist()
     [False, False, False, True, True]
     """
     if values.dtype.kind == "f":
-        return np.where(np.isnan(values), math.nan, UNREAD)
+        missing = np.isnan(values) | np.isin(values, [to_float(text) for text in missing_texts])
+        return np.where(missing, math.nan, UNREAD)
     if values.dtype.kind == "M":
         return np.where(np.isnat(values), math.nan, UNREAD)
     found = (_attempt(_nothing, value, UNREAD, missing_texts) for value in objects_of(values))
     return np.fromiter(found, np.float64, len(values))
 
 
-def _nothing(value: object, missing_texts: Container[str]) -> float:
+def _nothing(value: object, missing_texts: Collection[str]) -> float:
     if is_missing(value) or is_blank(value):
         return math.nan
     texts = [text.strip() for text in texts_of(value)]
