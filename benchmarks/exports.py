@@ -63,7 +63,8 @@ CLIPPED = ("range", "distribution", "mean")
 """Checks whose failure may follow from declared bounds, if a line says that values beyond them are clipped."""
 
 SAID_BEFORE = re.compile(
-    r"writ|comes? out|(?<!may be )lost|drop|left out|rounded|becomes? (?!'other')|instead|not kept|leading|offset|UTC|trueValues",
+    r"writ|comes? out|(?<!may be )lost|drop|left out|rounded|becomes? (?!'other')|instead|not kept|leading|offset|UTC"
+    r"|trueValues",
     re.IGNORECASE,
 )
 """A line of ``schema check`` that says what will be written, or lost."""
