@@ -52,6 +52,8 @@ from synthdp.cli.main import main as synthdp
 
 DELTA = 1e-6
 CAUTION = "synthdp: caution: "
+INTERRUPTED = (130, 143)
+"""Exit codes of a run that was told to end, as this program then is."""
 
 DECLARED = ("form", "decimals", "zeros", "type")
 """Checks whose failure may follow from the declaration, so that ``schema check`` can have said it."""
@@ -63,7 +65,8 @@ CLIPPED = ("range", "distribution", "mean")
 """Checks whose failure may follow from declared bounds, if a line says that values beyond them are clipped."""
 
 SAID_BEFORE = re.compile(
-    r"writ|come[s]? out|lost|drop|left out|rounded|becomes? (?!'other')|instead|not kept|leading|offset|UTC|trueValues",
+    r"writ|comes? out|(?<!may be )lost|drop|left out|rounded|becomes? (?!'other')|instead|not kept|leading|offset|UTC"
+    r"|trueValues",
     re.IGNORECASE,
 )
 """A line of ``schema check`` that says what will be written, or lost."""
@@ -204,6 +207,8 @@ def _run(export: Export, epsilon: float, further: Sequence[str]) -> Run:
         _, checked, _ = _command("schema", "check", said, *budget, "--rows", real.n_rows, "--all")
         how = "--schema" if export.is_schema else "--kinds"
         code, _, heard = _command("run", source, how, said, "-o", target, *budget, *export.options, *further)
+        if code in INTERRUPTED:
+            raise SystemExit(code)
         run = Run(export.name, epsilon, "done" if code == 0 else "stopped")
         if code == 0:
             cautions = json.loads(Path(f"{target}.privacy.json").read_text())["cautions"]
