@@ -6,7 +6,6 @@ import numpy as np
 from helpers.values import listed
 from synthdp.mechanisms.independent import Independent
 
-from synthdp.audit.asking.witness import WitnessedTable
 from synthdp.derivation import learner
 from synthdp.grid import Grid
 from synthdp.inference.engines import graphical_model
@@ -19,6 +18,7 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values import private_values
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.privacy.values.privtree import PrivTreeEvent
+from synthdp.release.filled_table import FilledTable
 from synthdp.release.stating import run_facts
 from synthdp.table.records import held_table
 from synthdp.table.records.unit_rows import UnitRows
@@ -153,17 +153,21 @@ def read_the_levels(monkeypatch):
 
 def estimate_with_the_exact_number(monkeypatch):
     def released(self):
-        n = next(iter(self._kernel._source.counts_of([()])))
+        n = next(iter(self._table._kernel._source.counts_of([()])))
         return (*original.fget(self), LinearMeasurement((), n, 1e-3))
 
-    original = WitnessedTable.released
-    monkeypatch.setattr(WitnessedTable, "released", property(released))
+    original = FilledTable.released
+    monkeypatch.setattr(FilledTable, "released", property(released))
 
 
 def state_the_exact_number(monkeypatch):
     counted = []
-    source = held_table.CodedSource
-    monkeypatch.setattr(held_table, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
+    source = held_table.source_of
+    monkeypatch.setattr(
+        held_table,
+        "source_of",
+        lambda coded, schema: counted.append(len(coded.columns[0])) or source(coded, schema),
+    )
     monkeypatch.setattr(run_facts, "clear_total", lambda _: counted[-1])
 
 
@@ -189,8 +193,12 @@ def charge_by_the_records(monkeypatch):
 
 def fit_the_exact_number(monkeypatch):
     counted = []
-    source = held_table.CodedSource
-    monkeypatch.setattr(held_table, "CodedSource", lambda coded: counted.append(len(coded.columns[0])) or source(coded))
+    source = held_table.source_of
+    monkeypatch.setattr(
+        held_table,
+        "source_of",
+        lambda coded, schema: counted.append(len(coded.columns[0])) or source(coded, schema),
+    )
     monkeypatch.setattr(graphical_model, "estimate_total", lambda _: float(counted[-1]))
 
 

@@ -23,7 +23,6 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.release import Release
 from synthdp.table.records import held_table
-from synthdp.table.records.coded_source import CodedSource
 from synthdp.table.records.held_table import HeldTable, HeldTableReader
 from synthdp.table.schema.open_schema import OpenSchema
 
@@ -133,7 +132,8 @@ def watched(randomness: Frozen, answers: list):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PrivacyLedger, "charge", charge_and_begin)
         patch.setattr(HeldTable, "source", property(lambda self: Spy(source(self), answers)))
-        patch.setattr(held_table, "CodedSource", lambda coded: Spy(CodedSource(coded), answers))
+        source_of = held_table.source_of
+        patch.setattr(held_table, "source_of", lambda coded, schema: Spy(source_of(coded, schema), answers))
         yield
 
 

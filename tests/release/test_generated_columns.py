@@ -203,7 +203,9 @@ def test_rows_that_are_held_hold_nothing_of_them():
 
 def test_the_codes_of_rows_are_the_same_whatever_the_ids(monkeypatch):
     coded = []
-    monkeypatch.setattr(held_table, "CodedSource", lambda table: coded.append(table) or (_ for _ in ()).throw(KeyError))
+    monkeypatch.setattr(
+        held_table, "source_of", lambda table, _: coded.append(table) or (_ for _ in ()).throw(KeyError)
+    )
     schema = {"fields": [*FIELDS[:2], {"name": "mail", "type": "email"}, AGE]}
     for frame in (frame_of(), frame_of().assign(id=1, mail=None), frame_of().drop(columns=["id", "mail"])):
         with pytest.raises(KeyError):

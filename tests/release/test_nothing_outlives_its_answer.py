@@ -16,6 +16,7 @@ from synthdp.privacy import private_table, queryable
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.release.filled_table import FilledTable
 from synthdp.release.registry import engine_named
 from synthdp.table.records import held_table
 
@@ -146,9 +147,9 @@ def test_recipes_and_engines_that_keep_what_they_are_given_keep_no_table(monkeyp
     recipe, engine = MST(), engine_named("graphical-model")
     data = frame()
     synthesis = synthdp.synthesize(data, SCHEMA, epsilon=100, delta=1e-6, mechanism=recipe, engine=engine)
-    assert {type(thing) for thing in kept} >= {PrivateTable, PrivateValues}
+    assert {type(thing) for thing in kept} >= {FilledTable, PrivateValues}
     assert secrets(reachable(synthesis, recipe, engine, kept), N_ROWS) == []
-    (table,) = (thing for thing in kept if isinstance(thing, PrivateTable))
+    (table,) = (thing for thing in kept if isinstance(thing, FilledTable))
     spent = table.ledger.spent
     with pytest.raises(PrivacyError, match="its run is over"):
         table.measure(("a",), rho=table.ledger.budget / 10**9)
