@@ -87,6 +87,11 @@ class Spy:
             yield counts
 
 
+BESIDE = ("engine", "unread", "run", "sha256")
+"""What a certificate says that differs from run to run: how the fit went, noisy counts of unread values (they move
+with a record as every noisy answer does), the name and time of the run, and the hash of it all."""
+
+
 @dataclass
 class Run:
     """What can be seen of a run, and what only its spies saw."""
@@ -103,7 +108,7 @@ class Run:
     @property
     def visible(self) -> dict:
         """All that must not depend on one record if noise hides it; the sample's values are not among it."""
-        certificate = {key: value for key, value in self.certificate.items() if key != "engine"}  # how the fit went
+        certificate = {key: value for key, value in self.certificate.items() if key not in BESIDE}
         learning = [told for told in self.progress if told[0] == "learning the domain"]
         stages = list(dict.fromkeys(told[0] for told in self.progress))  # a fit's steps follow from noisy counts
         return {
