@@ -174,7 +174,7 @@ def run_cli(folder, content, monkeypatch, *more):
         code = run(["run", "in.csv", *named, "--mechanism", "independent", "--seed", "1", "--rows", "5", *more])
     sample = pd.read_csv("out.csv")
     certificate = json.loads(Path("out.csv.privacy.json").read_text())
-    del certificate["engine"]
+    del certificate["engine"], certificate["unread"]  # noisy counts and what followed from them
     return code, sorted(map(str, Path().iterdir())), list(sample.columns), certificate
 
 

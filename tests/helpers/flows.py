@@ -103,7 +103,8 @@ class Run:
     @property
     def visible(self) -> dict:
         """All that must not depend on one record if noise hides it; the sample's values are not among it."""
-        certificate = {key: value for key, value in self.certificate.items() if key != "engine"}  # how the fit went
+        noisy = {"engine", "unread"}  # how the fit went, and noisy counts, which a record may move by one
+        certificate = {key: value for key, value in self.certificate.items() if key not in noisy}
         learning = [told for told in self.progress if told[0] == "learning the domain"]
         stages = list(dict.fromkeys(told[0] for told in self.progress))  # a fit's steps follow from noisy counts
         return {
