@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 from weakref import WeakKeyDictionary
 
 from synthdp.cliques import Clique
@@ -89,6 +89,12 @@ class FilledTable:
         if score not in self._scores:
             self._scores[score] = self._filling.score(score)
         return self._scores[score]
+
+    def __getattr__(self, name: str) -> Any:
+        """Whoever looks for what is no question looks for it in the table: an audit that stands there sees that."""
+        if name == "_table":
+            raise AttributeError(name)
+        return getattr(self._table, name)
 
     def close(self) -> None:
         """Let go of the source."""

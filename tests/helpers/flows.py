@@ -110,7 +110,7 @@ class Run:
         """All that must not depend on one record if noise hides it; the sample's values are not among it."""
         certificate = {key: value for key, value in self.certificate.items() if key not in BESIDE}
         learning = [told for told in self.progress if told[0] == "learning the domain"]
-        stages = list(dict.fromkeys(told[0] for told in self.progress))  # a fit's steps follow from noisy counts
+        stages = list(dict.fromkeys(told[0] for told in self.progress if told[0] != "fitting"))  # by noisy counts
         return {
             "events": [event.to_dict() for event in self.events],
             "progress": [*learning, *stages],
