@@ -106,7 +106,8 @@ class Run:
         noisy = {"engine", "unread"}  # how the fit went, and noisy counts, which a record may move by one
         certificate = {key: value for key, value in self.certificate.items() if key not in noisy}
         learning = [told for told in self.progress if told[0] == "learning the domain"]
-        stages = list(dict.fromkeys(told[0] for told in self.progress))  # a fit's steps follow from noisy counts
+        # a fit's steps follow from noisy counts, and so does whether there are any: none where all totals are the same
+        stages = list(dict.fromkeys(told[0] for told in self.progress if told[0] != "fitting"))
         return {
             "events": [event.to_dict() for event in self.events],
             "progress": [*learning, *stages],
