@@ -27,8 +27,8 @@ CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
     "from-measurements": 25_600,
-    "synthesize": 35_300,
-    "run": 41_600,
+    "synthesize": 36_300,
+    "run": 42_700,
     "depth": 33,
     "up": 0,
 }
@@ -58,7 +58,7 @@ SOURCES = "sources and how they are asked"
 SOURCE_VALUES = "sources/values"
 COUNTING = "table/counting"
 LINKING = "table/linking and what a view weighs"
-LINES = {KERNEL: 900, VALUES: 310, RECORDS: 880, COUNTING: 190, LINKING: 320, SOURCES: 740, SOURCE_VALUES: 350}
+LINES = {KERNEL: 900, VALUES: 310, RECORDS: 880, COUNTING: 190, LINKING: 320, SOURCES: 760, SOURCE_VALUES: 350}
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 
 

@@ -248,7 +248,7 @@ def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> tuple[Density, 
             end = stop
     density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
     ends = np.array([density.starts[0], density.starts[-1] - 1])
-    leaves = looks[-1].widths[looks[-1].cells_of(ends)]
+    leaves = np.minimum(looks[-1].widths[looks[-1].cells_of(ends)], density.widths[[0, -1]])  # single values are exact
     beyond = max(min(spread, 1.0) * float(density.widths.sum()), float(guessed))
     return density, beyond + float(leaves.max()) / 2
 

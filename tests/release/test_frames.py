@@ -228,7 +228,7 @@ WRONG = {
     "numbers of dates": (MOMENTS, "number", "decimalChar, groupChar, bareNumber, missingValues"),
     "objects that are dates": (pd.Series([date(2020, 1, 1)] * N_ROWS, dtype=object), "categorical", "say by its type"),
     "times of day": (pd.Series([time(1)] * N_ROWS, dtype=object), "categorical", "say by its type"),
-    "lists": (pd.Series([[1]] * N_ROWS, dtype=object), "categorical", "ignore it"),
+    "lists": (pd.Series([[1]] * N_ROWS, dtype=object), "categorical", "or 'ignore'"),
     "periods": (MOMENTS.dt.to_period("M"), "number", "decimalChar"),
     "intervals": (pd.Series(LEVELLED["cut"]), "number", "decimalChar"),
     "durations": (pd.Series(ALIKE["timedelta"]), "date", "declare how it is written: format"),
@@ -239,7 +239,7 @@ WRONG = {
 def test_what_is_not_read_is_told_once_with_the_column_and_the_way_out(case):
     values, kind, way_out = WRONG[case]
     with pytest.warns(CautionWarning) as caught:
-        synthesis = released(pd.DataFrame({"it": values}), {"it": kind}, epsilon=20.0)
+        synthesis = released(pd.DataFrame({"it": values}), {"it": kind}, epsilon=20.0, anyway=True)
     texts = [str(warning.message) for warning in caught]
     assert len(set(texts)) == len(texts)
     assert set(texts) <= set(synthesis.cautions)
@@ -260,7 +260,7 @@ def test_a_filter_that_makes_errors_of_cautions_does_not_lose_what_was_paid_for(
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "epsilon is 500")
         with pytest.raises(CautionWarning):
-            released(pd.DataFrame({"it": TEXTS}), {"it": "integer"}, epsilon=9.0, rescue=rescued.append)
+            released(pd.DataFrame({"it": TEXTS}), {"it": "integer"}, epsilon=9.0, anyway=True, rescue=rescued.append)
     (synthesis,) = rescued
     assert len(synthesis.sample(5)) == 5
 

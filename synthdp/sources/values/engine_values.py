@@ -34,8 +34,8 @@ from synthdp.sources.values.grid_points import (
     standing_for,
 )
 from synthdp.sources.values.spellings import with_composed, with_utc
-from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.records.held_columns import HeldColumn, held_column
+from synthdp.table.schema.asked_grids import TRIED, grids_asked
 from synthdp.table.schema.open_column import OpenColumn
 from synthdp.table.sensitive import Sensitive
 
@@ -66,8 +66,8 @@ class EngineValues(Sensitive):
         """
         for name, column in self._columns.items():
             rows = self._rows(Grid(column=name))
-            for grid in _trials(column) if self._frame.engine in BEHIND_IBIS else ():
-                self._frame.collected(partial(self._cells, rows, grid, _TRIED, 0, len(_TRIED)), WHAT)
+            for grid in grids_asked(column) if self._frame.engine in BEHIND_IBIS else ():
+                self._frame.collected(partial(self._cells, rows, grid, TRIED, 0, len(TRIED)), WHAT)
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of records in public cells of one column's grid points; as `HeldSource.histogram`.
@@ -142,10 +142,8 @@ class EngineValues(Sensitive):
             rows = with_composed(engine, rows, held.alias)
         if form == "unit" and held.has_zone and engine != "polars":
             rows = with_utc(engine, rows, held.alias)
-        missing, gap = (
-            nw.col(MISSING) > 0,
-            nw.when(is_unread(column, held)).then(nw.lit(UNREADABLE)).otherwise(nw.lit(1)),
-        )
+        missing = nw.col(MISSING) > 0
+        gap = nw.when(is_unread(column, held)).then(nw.lit(UNREADABLE)).otherwise(nw.lit(1))
         rows = rows.with_columns(nw.when(is_missing(column, held)).then(gap).otherwise(nw.lit(0)).alias(MISSING))
         value = nw.when(missing).then(nw.lit(in_place_of_missing(form, held))).otherwise(standing_for(column, held))
         return _summed(rows.select(MISSING, value.alias(VALUE), N_ROWS), MISSING, VALUE)
@@ -155,21 +153,6 @@ class EngineValues(Sensitive):
         for point in points_of(self._columns[grid.column], grid, self._form(grid)):
             rows = _summed(rows.select(MISSING, point.alias(VALUE), N_ROWS), MISSING, VALUE)
         return rows
-
-
-_TRIED = np.arange(0, 64, 2)
-"""Starts of cells that are no successive numbers, more than are compared one by one."""
-
-
-def _trials(column: OpenColumn) -> list[Grid]:
-    """Grids of all kinds that are asked for when a column is learnt."""
-    if "levels" in column.open_parts:
-        return []
-    plain = [Grid(column=column.name), Grid(column=column.name, of="steps")]
-    if column.type != "number":
-        return plain if isinstance(column.template, BinnedColumn) else plain[:1]
-    grids = [Grid(column=column.name, decimals=decimals) for decimals in (-2, 2)]
-    return [*plain, *grids, *(Grid(column=column.name, of=of) for of in ("decimals", "exponents"))]
 
 
 def _of_63_bits(rows: Rows, held: EngineColumn) -> Rows:

@@ -177,7 +177,8 @@ class DateColumn(BinnedColumn):
     def _read(self, values: Values) -> NDArray[np.float64]:
         seconds = self._read_limits(values)
         if self.type == "date":
-            seconds[seconds % SECONDS_A_DAY != 0] = np.nan
+            with np.errstate(invalid="ignore"):
+                seconds[seconds % SECONDS_A_DAY != 0] = np.nan
         return seconds
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:

@@ -70,7 +70,8 @@ class IntegerColumn(NumericColumn):
 
     def _read(self, values: Values) -> NDArray[np.float64]:
         numbers = super()._read(values)
-        unread = numbers != np.floor(numbers)
+        with np.errstate(invalid="ignore"):  # a signalling NaN of somebody's table is no reason for a word
+            unread = numbers != np.floor(numbers)
         if values.dtype == object:
             unread |= np.fromiter(map(self._may_be_thousands, values), np.bool_, len(values))
         numbers[unread] = np.nan
