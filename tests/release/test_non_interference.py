@@ -22,9 +22,12 @@ from synthdp.release.registry import MECHANISMS
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.table.records.held_table import HeldTableReader
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table", "ignore::synthdp.errors.CautionWarning"
-)
+pytestmark = [
+    pytest.mark.usefixtures("one_run"),  # a hash in a certificate differs where a second does
+    pytest.mark.filterwarnings(
+        "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table", "ignore::synthdp.errors.CautionWarning"
+    ),
+]
 for library in ("polars", "pyarrow", "duckdb", "xlsxwriter", "python_calamine", "dask"):
     pytest.importorskip(library)
 
