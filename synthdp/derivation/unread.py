@@ -124,15 +124,17 @@ def unread_cautions(
     limit = significance(2 * len(schema.columns))
     found = []
     for column in schema.table_columns:
-        if column.name in unread:
-            found += _unread_caution(column, unread[column.name], max(CLEAR, limit))
+        told = []
         about = [measurement for measurement in measurements if column.name in measurement.clique]
         for suspect in _suspects(column, has_place=column.name in unread):
             counts = filter(None, (_counts(measurement, column, suspect.code) for measurement in about))
             answers = ((_noise(variances, suspect), values) for values, variances in counts)
             if best := min(answers, key=lambda answer: answer[0], default=None):
                 noise, values = best
-                found += suspect.caution(column, values[suspect.code], values.sum(), limit * noise)
+                told += suspect.caution(column, values[suspect.code], values.sum(), limit * noise)
+        if column.name in unread:  # of its suspects there is one: nearly all others are missing
+            told = _unread_caution(column, unread[column.name], max(CLEAR, limit), is_bare=bool(told)) or told
+        found += told
     return found
 
 
@@ -192,7 +194,8 @@ def unread_problem(column: Column, share: float) -> str:
     )
 
 
-def _unread_caution(column: Column, unread: UnreadCount, limit: float) -> list[str]:
+def _unread_caution(column: Column, unread: UnreadCount, limit: float, *, is_bare: bool) -> list[str]:
+    """What is said of unread values; ``is_bare`` of a column of which nearly all else is missing."""
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
     share = f"{100 * unread.share:.0f}" if unread.share >= 0.095 else f"{100 * unread.share:.2g}"
@@ -200,10 +203,10 @@ def _unread_caution(column: Column, unread: UnreadCount, limit: float) -> list[s
     what = _NOT_READ.get(kind, "is none of its levels") if not isinstance(column, CategoricalColumn) else _NO_LEVEL
     none = "no value, or one that" if column.required else "a value that"
     may_be_missing = ", or leave out constraints.required if values may be missing" if column.required else ""
+    place = "no value in its place, as nearly all others have none" if is_bare else "values of the others in its place"
     return [
-        f"column {column.name!r}: about {share} % of the records have {none} {what}; drawn rows have values of the "
-        f"others in its place; if that is not so in your table, declare how it is written: {_ways(column)}"
-        f"{may_be_missing}"
+        f"column {column.name!r}: about {share} % of the records have {none} {what}; drawn rows have {place}; "
+        f"if that is not so in your table, declare how it is written: {_ways(column)}{may_be_missing}"
     ]
 
 

@@ -67,7 +67,7 @@ def test_where_alone_draws_as_many_rows_as_the_slice_has(place):
 @pytest.mark.parametrize("source", ["partial.csv", "partial.csv.gz", "partial.parquet", "-"])
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
 def test_given_records_are_completed_and_keep_their_values(source, output):
-    partial = pd.DataFrame({"code": ["01", "02", ""] * 10, "age": ["7", "08", "33"] * 10})
+    partial = pd.DataFrame({"code": ["01", "02", ""] * 10, "age": ["7", "+8", "33"] * 10})
     if source == "partial.parquet":
         pd.DataFrame({"code": ["01", "02", None] * 10, "age": [7, 8, 33] * 10}).to_parquet(source)
     elif source != "-":
@@ -76,7 +76,7 @@ def test_given_records_are_completed_and_keep_their_values(source, output):
     assert (outcome.code, outcome.notes) == (0, [])
     if output == "out.csv":
         drawn = table()
-        expected = partial if source != "partial.parquet" else partial.replace("08", "8")
+        expected = partial if source != "partial.parquet" else partial.replace("+8", "8")
         assert drawn["age"].tolist() == expected["age"].tolist()
         assert drawn["code"].mask(expected["code"] == "", "").tolist() == expected["code"].tolist()
     else:
@@ -111,6 +111,7 @@ REFUSED = {
     "unknown level": (("--where", '{"code": ["09"]}'), "where: column 'code': it has no level '09'"),
     "given: unknown column": (("--given", "unknown.csv"), "given: there is no column 'twon'; there are 'town', 'age'"),
     "given: unknown level": (("--given", "level.csv"), "given: column 'code': value 1 (from 0) is '09', which is none"),
+    "given: zeros in front": (("--given", "zeros.csv"), "'08', which is no number between 0 and 99, written as the"),
     "given and rows": (("--given", "level.csv", "--rows", "3"), "--given: each of its rows is completed once"),
     "over what is given": (("--given", "out.csv", "--force"), "'out.csv' is named twice"),
     "over the conditions": (("--where", "@out.csv", "--force"), "'out.csv' is named twice"),
@@ -122,6 +123,7 @@ def test_what_cannot_be_asked_is_wrong_usage(options, said, place):
     write(place / "bad.json", '{"town":\n [A]}')
     write(place / "unknown.csv", "twon\nA\n")
     write(place / "level.csv", "code\n01\n09\n")
+    write(place / "zeros.csv", "age\n08\n")
     before = names_in(place)
     outcome = sample(*options)
     assert_one_line(outcome, 2)

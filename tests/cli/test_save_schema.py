@@ -9,6 +9,7 @@ from helpers.failing_runs import failing
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
+from synthdp.cautions import grouped
 from synthdp.cli import outputs
 from synthdp.privacy.ledger import PrivacyLedger
 
@@ -129,13 +130,15 @@ def test_help_says_that_it_is_paid_for():
 # ---- cautions
 
 
-def test_what_was_not_found_is_said_after_success_a_line_each(place):
+def test_what_was_not_found_is_said_after_success_what_is_alike_in_one_line(place):
     lay_out_kinds(place, table=NOTHING)
     outcome = run("--rows", "3")
     cautions = certificate_of("out.csv")["cautions"]
     assert {name for name in KINDS if any(f"column {name!r}" in caution for caution in cautions)} == set(KINDS)
     assert (outcome.code, outcome.out) == (0, b"")
-    assert outcome.notes == [f"synthdp: caution: {caution}" for caution in cautions]
+    assert outcome.notes == [f"synthdp: caution: {caution}" for caution in grouped(cautions)]
+    assert len(outcome.notes) < len(cautions)
+    assert [name for name in KINDS if repr(name) not in outcome.err] == []
     assert CANARY not in outcome.err
 
 

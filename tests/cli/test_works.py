@@ -30,8 +30,10 @@ from helpers.cli_runs import (
 )
 
 import synthdp
+from synthdp.cli.outputs import ROWS_UNLESS_KNOWN
 from synthdp.release import registry
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.sealing import sealed
 from synthdp.selection.mechanism import Mechanism
 from synthdp.version import __version__
 
@@ -129,9 +131,10 @@ def test_a_header_without_rows_is_a_table_like_any_other(place):
     for adjacency in ("add-remove", "replace-one"):
         lay_out(place, table=HEADER)
         output = f"{adjacency}.csv"
-        assert_one_line(invoke(*run_arguments("--adjacency", adjacency, output=output)), 2)
-        assert_only_columns(invoke(*run_arguments("--adjacency", adjacency, "--rows", "5", output=output)))
-        assert rows_of((place / output).read_bytes())[0] == ["town", "age", "code"]
+        for more, n_rows in (((), ROWS_UNLESS_KNOWN), (("--rows", "5", "--force"), 5)):
+            assert_only_columns(invoke(*run_arguments("--adjacency", adjacency, *more, output=output)))
+            header, *rows = rows_of((place / output).read_bytes())
+            assert (header, len(rows)) == (["town", "age", "code"], n_rows)
         certificate = json.loads((place / f"{output}.privacy.json").read_text())
         assert certificate["adjacency"] == adjacency
 
@@ -332,6 +335,7 @@ def test_show_counts_what_comes_by_the_hundreds(place):
     bounds = [{"columns": ["town"], "l1_records": float(i) if i else None, "supported": i > 0} for i in range(455)]
     certificate["findings"] = {"error_bounds": bounds, "unheard_of": list(range(700)), "rounds": 7}
     certificate["events"] *= 1 + 455 // len(certificate["events"])
+    certificate = sealed(certificate)
     path.write_text(json.dumps(certificate))
     text = invoke("show", path.name, "--all").out.decode()
     assert (
@@ -343,10 +347,10 @@ def test_show_counts_what_comes_by_the_hundreds(place):
     assert len(invoke("show", path.name).out.splitlines()) < 30
     assert json.loads(invoke("show", path.name, "--json").out) == certificate
     certificate["findings"]["error_bounds"] = [bounds[0]] * 2
-    path.write_text(json.dumps(certificate))
+    path.write_text(json.dumps(sealed(certificate)))
     assert "L1 error of 2 marginals: unknown; --json lists them" in invoke("show", path.name, "--all").out.decode()
     certificate["findings"]["error_bounds"] = [{"columns": ["town"]}]
-    path.write_text(json.dumps(certificate))
+    path.write_text(json.dumps(sealed(certificate)))
     assert_one_line(invoke("show", path.name), 1)
 
 
@@ -360,8 +364,13 @@ def test_a_draft_reads_the_header_of_a_csv_file_only(name, place):
     draft = json.loads(outcome.out)
     assert [field["name"] for field in draft["fields"]] == ["town", "age"]
     assert "not read off the data on purpose" in draft["synthdp"]["note"]
-    assert_one_line(outcome, 0)
-    assert "not read off the data on purpose" in outcome.err
+    assert CANARY not in outcome.err + outcome.out.decode()
+    note, heading, *readings = outcome.lines
+    assert note.startswith("synthdp: ")
+    assert "not read off the data on purpose" in note
+    assert heading == "how columns are read, and written, unless more is declared:"
+    empty = invoke("schema", "draft", "-", stdin=b"town,age\n")  # nothing below the header has a part in it
+    assert (empty.out, empty.lines) == (outcome.out, [note, heading, *readings])
 
 
 def test_a_draft_of_parquet_has_types_and_no_values(place):

@@ -10,6 +10,7 @@ from helpers.release_files import edited, members_of, summed, write_zip
 
 import synthdp
 from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.sealing import sealed
 
 NAMES = tuple(f"c{i}" for i in range(12))
 
@@ -72,7 +73,7 @@ def test_a_release_without_a_model_and_a_refitted_one_say_so(saved, tmp_path):
 def test_a_terminal_obeys_nothing_that_a_file_holds(saved, tmp_path):
     evil = "\x1b[2J\x9b2J\u202eprivate\r\x08"
     members = members_of(saved)
-    edited(lambda m: m["certificate"].update(guarantee=evil, cautions=[evil]))(members)
+    edited(lambda m: m.update(certificate=sealed(m["certificate"] | {"guarantee": evil, "cautions": [evil]})))(members)
     path = write_zip(tmp_path / "evil", summed(members))
     shown = invoke("show", path).out.decode()
     assert {character for character in shown if not character.isprintable()} == {"\n"}

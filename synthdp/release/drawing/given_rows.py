@@ -171,7 +171,8 @@ def _outside(column: Column) -> str:
     if not isinstance(column, BinnedColumn):
         return "is none of its levels"
     low, high = _bounds(column)
-    return f"is no {'date' if isinstance(column, DateColumn) else 'number'} between {low} and {high}"
+    what = "date" if isinstance(column, DateColumn) else "number"
+    return f"is no {what} between {low} and {high}, written as the column is declared"
 
 
 def _bounds(column: BinnedColumn) -> list[object]:
