@@ -10,7 +10,7 @@ from helpers.random_values import DTYPES, RESOLUTIONS, asked, levels_in_engines
 from helpers.values import counted
 
 from synthdp.errors import SchemaError
-from synthdp.grid import Grid
+from synthdp.grid import READ, Grid
 from synthdp.sources.engine_frame import EngineFrame
 from synthdp.sources.tables.engine_table import EngineTable
 from synthdp.table.frames.containers import opened
@@ -51,6 +51,17 @@ def test_values_of_a_random_column_are_those_of_memory(engine, dtype):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_values_of_random_columns_are_those_of_memory(engine, seed):
     assert sum(check(engine, each) for each in range(seed, seed + 10)) > 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["number", "integer"])
+def test_nan_of_any_bits_is_missing_and_never_unread(kind, engine):
+    """Memory says by its sign what was not read; a NaN of the table says nothing by it."""
+    bits = [0x7FF8 << 48, 0xFFF8 << 48, 0xFFF8_0000_DEAD_BEEF, 0x7FF4_0000_0000_0001, 2**64 - 1]
+    numbers = np.concatenate([np.array(bits, np.uint64).view(np.float64), [1.0, 2.0]])
+    schema = OpenSchema.from_kinds({"x": kind})
+    remote = EngineTable.of(EngineFrame.of(ENGINES[engine](pl.DataFrame({"x": numbers}))), schema).source
+    assert remote.histogram(Grid(column="x", of="reading"), np.array([READ])).tolist() == [5, 0, 2]
 
 
 @pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "ibis"])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from synthdp.table.columns.bin_shape import Heaping
 from synthdp.table.columns.binned import BinnedColumn
 from synthdp.table.columns.column import MAX_LEVELS
-from synthdp.table.columns.reading import Values, floats_of, to_float
+from synthdp.table.columns.reading import Values, floats_of, numbers_by, to_float
 from synthdp.table.texts import refuse
 
 _ALIKE = (" \N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}", "'\N{RIGHT SINGLE QUOTATION MARK}")
@@ -108,7 +108,7 @@ class Notation:
         """`number` of each of some values."""
         if self == PLAIN or values.dtype != object:
             return floats_of(values)
-        return np.fromiter(map(self.number, values), np.float64, len(values))
+        return numbers_by(self.number, values)
 
     def written(self, text: str) -> str:
         """A number as Python writes it, with this decimal mark, without groups, and with zeros up to the width."""

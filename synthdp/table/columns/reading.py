@@ -155,8 +155,21 @@ def floats_of(values: Values) -> NDArray[np.float64]:
     [39.0, 39.0, inf, nan, nan, 39.0, nan]
     """
     if values.dtype != object:
-        return values.astype(np.float64) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
-    return np.fromiter(map(to_float, values), np.float64, len(values))
+        return (
+            _with_plain_nan(values.astype(np.float64)) if values.dtype.kind in "biuf" else np.full(len(values), np.nan)
+        )
+    return numbers_by(to_float, values)
+
+
+def numbers_by(read: Callable[[object], float], values: Values) -> NDArray[np.float64]:
+    """``read`` applied to each value."""
+    return _with_plain_nan(np.fromiter(map(read, values), np.float64, len(values)))
+
+
+def _with_plain_nan(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers, of all bit patterns that are NaN but the usual one: arithmetic warns of some others."""
+    numbers[np.isnan(numbers)] = np.nan
+    return numbers
 
 
 def to_float(value: object) -> float:
@@ -257,6 +270,8 @@ def is_missing(value: object) -> bool:
     """Whether a value is one of the ways that pandas and Python say "no value"."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling one raises where it is compared
     return isinstance(value, float | complex | np.inexact | np.datetime64 | np.timedelta64) and bool(value != value)
 
 
@@ -291,8 +306,8 @@ def _nothing(value: object, missing_texts: Collection[str]) -> float:
     return math.nan if any(text in missing_texts or text.casefold() in _NAN for text in texts) else UNREAD
 
 
-_NAN = frozenset({"nan", "nat"})
-"""How libraries write that a number or date is missing, in small letters."""
+_NAN = frozenset({"nan", "-nan", "nat"})
+"""How libraries write that a number or date is missing, in small letters; C prints the sign of what is no number."""
 
 
 def integers_of(values: Values, read: Callable[[object], int], unreadable: int) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from helpers.values import GRID, Counts, Rows, book, counted, listed, private
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from synthdp.grid import Grid
+from synthdp.grid import READ, Grid
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.unit import Adjacency
@@ -33,6 +33,7 @@ from synthdp.release.release import Release
 from synthdp.table.files import csv_blocks as csvblocks
 from synthdp.table.files import table_file as files
 from synthdp.table.files.tables import open_table
+from synthdp.table.frames.containers import opened
 from synthdp.table.records.codec import CodedTable
 from synthdp.table.records.held_columns import HeldColumn
 from synthdp.table.records.held_table import HeldSource, HeldTable
@@ -223,6 +224,59 @@ def test_numbers_with_every_bit_pattern_of_nan_and_underflow_are_read_without_a_
         with np.errstate(all=trap):
             frame = pd.DataFrame({"x": numbers})
             assert_one_row_moves_one([frame, pd.DataFrame({"x": list(numbers)}).astype(object)], 0)
+
+
+NANS = [0x7FF8 << 48, 0xFFF8 << 48, 0xFFF8_0000_DEAD_BEEF, 0x7FF4_0000_0000_0001, 0xFFF4_0000_0000_0001, 2**64 - 1]
+NARROW_NANS = [0x7FC0_0000, 0xFFC0_0000, 0xFFC1_2345, 0x7FA0_0000, 0xFFA0_0001, 2**32 - 1]
+
+
+def nans_of(dtype):
+    """Bit patterns of NaN, quiet and signalling, of either sign, and three numbers behind them."""
+    bits, unsigned = (NANS, np.uint64) if dtype == np.float64 else (NARROW_NANS, np.uint32)
+    return np.concatenate([np.array(bits, unsigned).view(dtype), np.array([1, 2, 3], dtype)])
+
+
+def held_nans(numbers, folder):
+    """Tables of them, from whatever can hold them."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    array = arrow.array(numbers, from_pandas=False)
+    of_arrow = pd.arrays.ArrowExtensionArray(array)
+    dictionary = pd.arrays.ArrowExtensionArray(array.dictionary_encode())
+    columns = [numbers, list(numbers), of_arrow, dictionary, pd.arrays.SparseArray(numbers)]
+    columns.append(pd.arrays.FloatingArray(numbers.copy(), np.zeros(len(numbers), np.bool_)))
+    yield from (pd.DataFrame({"x": pd.Series(column)}) for column in columns)
+    yield pd.DataFrame({"x": pd.Series(list(numbers), dtype=object)})
+    yield opened(arrow.table({"x": array})).frame
+    yield opened(arrow.table({"x": array.dictionary_encode()})).frame
+    yield opened(pytest.importorskip("polars").DataFrame({"x": numbers})).frame
+    for held in (array, array.dictionary_encode()):
+        parquet.write_table(arrow.table({"x": held}), folder / "t.parquet")
+        with open_table(folder / "t.parquet") as file:
+            yield file
+
+
+def readings(table, kind):
+    """How many values are missing, unread and read."""
+    source = held_rows(table, OpenSchema.from_kinds({"x": kind})).source
+    return source.histogram(Grid(column="x", of="reading"), np.array([READ])).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["number", "integer", "year"])
+def test_nan_of_any_bits_is_missing_and_never_unread(kind, dtype, tmp_path):
+    """Its sign says so of values that were read: it must not come from a table."""
+    for table in held_nans(nans_of(dtype), tmp_path):
+        with np.errstate(all="raise", under="ignore"):
+            assert readings(table, kind) == [6, 0, 3]
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert readings(pd.DataFrame({"x": nans_of(dtype).astype(np.float16)}), kind) == [6, 0, 3]
+
+
+@pytest.mark.parametrize("kind", ["number", "integer", "date"])
+def test_nan_of_decimals_and_as_c_prints_it_is_missing(kind):
+    decimals = [*map(Decimal, ("NaN", "-NaN", "sNaN", "-sNaN", "NaN12")), "nan", "-nan", " NaN"]
+    table = pd.DataFrame({"x": pd.Series([*decimals, "many", -1j], dtype=object)})
+    assert readings(table, kind) == [8, 2, 0]
 
 
 def test_integers_too_large_for_a_float_are_clipped_by_their_sign():
