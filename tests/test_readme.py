@@ -120,15 +120,39 @@ def test_python_examples_run(block, newcomer, capsys):
     assert (newcomer / "census.synthdp").exists()
 
 
+def certificate_blocks(word):
+    """The blocks of Python about certificates that do something: one, or the page lost it."""
+    found = [block for block in blocks("python", pages=[CERTIFICATE]) if word in block.values[0]]
+    assert len(found) == 1 or not CERTIFICATE.exists()
+    return found
+
+
+def written_certificate(folder):
+    certificate = release_of(mechanism="independent", accounting="gdp").certificate
+    (folder / "synthetic.csv.privacy.json").write_text(json.dumps(certificate), encoding="utf-8")
+    return certificate
+
+
 @needs_pages
-@pytest.mark.parametrize("block", blocks("python", pages=[CERTIFICATE]))
+@pytest.mark.parametrize("block", certificate_blocks("dp_accounting"))
 def test_another_accountant_finds_the_epsilon_of_a_certificate(block, tmp_path, monkeypatch, capsys):
     pytest.importorskip("dp_accounting")
     monkeypatch.chdir(tmp_path)
-    certificate = release_of(mechanism="independent", accounting="gdp").certificate
-    (tmp_path / "synthetic.csv.privacy.json").write_text(json.dumps(certificate), encoding="utf-8")
+    certificate = written_certificate(tmp_path)
     exec(compile(block, CERTIFICATE.name, "exec"), {})
     assert float(capsys.readouterr().out) == pytest.approx(certificate["epsilon"], rel=1e-3)
+
+
+@needs_pages
+@pytest.mark.parametrize("block", certificate_blocks("sha256("))
+def test_the_hash_of_a_certificate_shows_a_change(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    certificate = written_certificate(tmp_path)
+    exec(compile(block, CERTIFICATE.name, "exec"), {})
+    changed = json.dumps(certificate | {"epsilon": certificate["epsilon"] / 2})
+    (tmp_path / "synthetic.csv.privacy.json").write_text(changed, encoding="utf-8")
+    with pytest.raises(AssertionError):
+        exec(compile(block, CERTIFICATE.name, "exec"), {})
 
 
 @needs_pages
