@@ -64,7 +64,11 @@ def asked(
 
 def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
     """What Ctrl-C raised, anew, if that is behind an engine's error: some raise another, or fail once more."""
+    seen = set()  # an error that is raised anew may be behind itself
     while error is not None and not isinstance(error, KeyboardInterrupt):
+        if id(error) in seen:
+            return None
+        seen.add(id(error))
         is_of_duckdb = type(error) is RuntimeError and error.args == ("Query interrupted",)
         error = KeyboardInterrupt() if is_of_duckdb else error.__cause__ or error.__context__
     return None if error is None else type(error)()

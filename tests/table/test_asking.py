@@ -76,3 +76,13 @@ def test_logs_of_an_engine_are_silent_while_it_is_asked_and_no_longer(caplog):
     assert SECRET not in caplog.text
     log.warning("of others")
     assert "of others" in caplog.text
+
+
+def test_an_error_that_is_behind_itself_ends():
+    def fails():
+        one, other = RuntimeError("one"), RuntimeError("other")
+        one.__cause__, other.__cause__ = other, one
+        raise one
+
+    with pytest.raises(SourceError, match="failed"):
+        asked("duckdb", "counting rows", fails)
