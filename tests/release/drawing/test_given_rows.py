@@ -120,12 +120,18 @@ def test_what_a_schema_reads_as_other_stays_as_it_is(synthesis):
 
 
 def test_given_texts_are_kept_in_a_table_of_texts_and_read_in_one_of_values(synthesis):
-    given = {"cat": ["a"], "age": [" 7"], "pay": ["2.50"], "born": ["03.02.2020"], "member": ["yes"], "rooms": ["2"]}
+    given = {"cat": ["a"], "age": ["7.0"], "pay": ["2.50"], "born": ["03.02.2020"], "member": ["yes"], "rooms": ["2"]}
     texts = synthesis.sample(given=given, text=True)
     assert texts[list(given)].iloc[0].tolist() == [values[0] for values in given.values()]
     values = synthesis.sample(given=given)
     assert values[list(given)].iloc[0].tolist() == ["a", 7, 2.5, pd.Timestamp("2020-02-03"), True, 2]
     assert values.dtypes.to_dict() == synthesis.sample(2, seed=0).dtypes.to_dict()
+
+
+@pytest.mark.parametrize(("column", "values"), [("age", ["07"]), ("born", pd.to_datetime(["2020-02-03T01:30"]))])
+def test_given_values_that_the_column_does_not_read_are_refused(column, values, synthesis):
+    with pytest.raises(SchemaError, match=f"given: column '{column}': value 0 .* which is no"):
+        synthesis.sample(given=pd.DataFrame({column: values}))
 
 
 def test_given_values_are_written_as_the_column_writes_its_own(synthesis):
@@ -197,7 +203,7 @@ def test_a_spelt_out_missing_value_is_given_and_an_empty_cell_is_not(synthesis):
         ("cat", pd.array(["b", None, "a"], dtype="string")),
         ("age", pd.array([7, None, 9], dtype="Int64")),
         ("member", [True, None, False]),
-        ("born", pd.to_datetime(["2020-02-03", None, "2020-03-04"]).tz_localize("UTC")),
+        ("born", pd.to_datetime(["2020-02-03", None, "2020-03-04"]).tz_localize("UTC").tz_convert("Europe/Berlin")),
     ],
     ids=["categories", "texts", "nullable", "objects", "zoned"],
 )
