@@ -13,7 +13,7 @@ from synthdp.release.keeping.account import Account, Cost
 from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict, stated_cost, terms_to_dict
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import check_words, checked_path, member_of
-from synthdp.release.keeping.journal import Journal, now
+from synthdp.release.keeping.journal import Journal, new_run, now
 from synthdp.version import __version__
 
 WHAT = "budget"
@@ -102,6 +102,7 @@ class Budget:
             "unit": unit,
             "accounting": None if accounting is None else member_of(Accounting, "accounting", accounting).value,
             "when": now(),
+            "id": new_run(),  # two budgets of the same words and the same second are two
             "software": f"synthdp {__version__}",
         }
         ChainedFile.create(path, header, what=WHAT)

@@ -412,3 +412,10 @@ def test_the_epsilon_that_is_said_to_fit_fits_the_runs_own_theorem(tmp_path):
     fits = float(str(no.value).partition("about epsilon ")[2].split()[0])
     assert 0.5 < fits < 1.0
     assert charge(budget, epsilon=fits, delta=1e-6, accounting=Accounting.GDP)
+
+
+def test_two_budgets_of_one_second_are_two(tmp_path, monkeypatch):
+    monkeypatch.setattr("synthdp.release.keeping.budget.now", lambda: "2026-01-01T00:00:00+00:00")
+    settings = {"population": "pupils", "epsilon": 1, "delta": 1e-6, "adjacency": "add-remove"}
+    one, other = (Budget.create(tmp_path / name, **settings) for name in ("one", "other"))
+    assert one.first != other.first
