@@ -5,10 +5,9 @@ import logging
 import sys
 
 import pytest
-from helpers.tables import ledger, private
+from helpers.tables import private
 
 from synthdp.errors import BudgetExceededError
-from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.reporting import FITTING, LOGGER, NotebookLine, finishing, in_notebook, log, logged, silent, steps
 
@@ -81,9 +80,12 @@ def test_a_handler_that_raises_neither_loses_what_was_paid_for_nor_lets_spend_mo
 
 def test_a_handler_sees_a_ledger_that_has_paid(monkeypatch):
     seen = []
-    own = ledger()
-    monkeypatch.setattr("synthdp.privacy.ledger.log_charge", lambda *_, **__: seen.append((own.spent, len(own.events))))
-    own.charge(MarginalEvent.costing(own.budget / 4, clique=("a",), unit=own.unit))
+    table = private()
+    own = table.ledger
+    monkeypatch.setattr(
+        "synthdp.privacy.queryable.log_charge", lambda *_, **__: seen.append((own.spent, len(own.events)))
+    )
+    table.measure(("a",), rho=own.budget / 4)
     assert seen == [(own.budget / 4, 1)]
 
 

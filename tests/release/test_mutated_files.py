@@ -20,13 +20,13 @@ def mutants_read(folder, *, seed, number):
 def check(found, number):
     assert found["wrong"] == []
     kinds = {outcome.split()[0] for outcome in found["outcomes"]}
-    assert len(kinds) == 13
-    assert sum(found["outcomes"].values()) == 13 * number
+    assert len(kinds) == 15
+    assert sum(found["outcomes"].values()) == 15 * number
     n_read = {kind: found["outcomes"].get(f"{kind} read", 0) for kind in kinds - {"resumed"}}
     assert min(n_read.values()) > 0 or number < 500  # "resumed" asks another question
     assert sum(n_read.values()) > number
     for kind in kinds:
-        assert found["outcomes"][f"{kind} refused"] > number / 4, kind
+        assert found["outcomes"][f"{kind} refused"] >= number / 4, kind
 
 
 def test_mutated_files_are_refused_in_one_line_or_read(tmp_path):

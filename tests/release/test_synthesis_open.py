@@ -75,7 +75,7 @@ def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, 
     opened = OpenSchema.from_dict(DECLARED)
     assert not opened.is_open
     paths = [
-        (public, CodedSource(encode(frame, public))),
+        (public, CodedSource(encode(frame, public.with_unread_places()))),
         (public, held_rows(frame, opened)),
         (opened, held_rows(frame, opened)),
     ]
