@@ -19,16 +19,15 @@ from common.processes import ONE_THREAD
 os.environ |= ONE_THREAD  # before numpy is loaded
 
 import numpy as np
-from synthdp.mechanisms.auto import Auto
 
 from mechanisms import DATA_SETS, DELTA, EPSILONS, FILES, loaded, mean_error
-from synthdp.cliques import all_k_way
+from synthdp.core.cliques import all_k_way
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms.auto.auto import Auto, batch_plan, dependence, resolutions, survey
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
-from synthdp.selection.planning import batch_plan, dependence, resolutions, survey
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 ALL = "all parts"
 VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, object]]]] = {

@@ -29,12 +29,12 @@ import numpy as np
 import pandas as pd
 from common.processes import synthdp_run
 
-from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
-from synthdp.evaluation.metrics.marginal_error import total_variation
-from synthdp.release.registry import MECHANISMS
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms.registry import MECHANISMS
+from synthdp.report.metrics.distribution import kolmogorov_smirnov
+from synthdp.report.metrics.marginal_error import total_variation
+from synthdp.schema.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON, DELTA = 1.0, 1e-9

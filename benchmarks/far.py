@@ -17,7 +17,7 @@ from common.processes import peak_mb
 from counting import SIZES
 
 from synthdp import synthesize
-from synthdp.sources import engine_frame
+from synthdp.data.engines import engine_frame
 
 SCHEMA = {
     "fields": [

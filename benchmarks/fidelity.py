@@ -33,12 +33,12 @@ from common.numeric_tables import NUMERIC_TABLES, NumericTable
 from common.processes import Result, in_a_fork, peak_mb, results_of
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 
-from synthdp.errors import SynthdpError
+from synthdp.core.errors import SynthdpError
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
 
 EPSILONS, DELTA, TRAINING_SHARE = (1.0, 10.0), 1e-9, 0.7
 WORKLOADS = ("default", "target")

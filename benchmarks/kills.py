@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from synthdp.cli.main import run
-from synthdp.errors import SynthdpError
+from synthdp.core.errors import SynthdpError
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.journal import Journal

@@ -26,8 +26,8 @@ from common.linked_packages import DATA
 from common.linked_ways import DELTA, WAYS
 
 import synthdp
-from synthdp.evaluation.linked_tables import evaluate_tables
-from synthdp.table.package.package import Package
+from synthdp.linked.package.package import Package
+from synthdp.report.linked.linked_tables import evaluate_tables
 
 
 def compared(options: argparse.Namespace) -> None:

@@ -39,18 +39,18 @@ from common.processes import COSTS, Phases, Result, in_a_fork, peak_mb, results_
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 from numpy.typing import NDArray
 
-from synthdp.cliques import all_k_way
-from synthdp.errors import SynthdpError
-from synthdp.evaluation.metrics.marginal_error import total_variation
+from synthdp.core.cliques import all_k_way
+from synthdp.core.errors import SynthdpError
+from synthdp.core.reporting import Report, silent
+from synthdp.data.records.codec import CodedTable, decode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.loading import read_coded
+from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
-from synthdp.reporting import Report, silent
-from synthdp.table.records.codec import CodedTable, decode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.loading import read_coded
-from synthdp.table.schema.schema import Schema
+from synthdp.report.metrics.marginal_error import total_variation
+from synthdp.schema.schema import Schema
 
 FILES = {"adult": "adult-discretized/adult.csv", "nltcs": "nltcs/nltcs.csv", "titanic": "titanic/titanic.csv"}
 DATA_SETS, TABLE_SEED = (*FILES, *MADE_UP), 0

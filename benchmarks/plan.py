@@ -18,14 +18,14 @@ os.environ |= ONE_THREAD  # before numpy is loaded
 import numpy as np
 
 from mechanisms import DATA_SETS, DELTA, FILES, loaded, mean_error
-from synthdp.cliques import all_k_way
-from synthdp.explain.planning.expected_accuracy import expected_accuracy
+from synthdp.cli.planning.expected_accuracy import expected_accuracy
+from synthdp.core.cliques import all_k_way
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.loading import read_coded
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.loading import read_coded
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data"
 HEADER = ("table", "epsilon", "columns", "expected", "ratio", "pairs", "expected", "ratio")

@@ -25,16 +25,16 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-from synthdp.derivation.budgets import MIN_COLUMNS, min_mass, takes_thresholds
-from synthdp.derivation.learner import LearntColumn, learn_columns
-from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
+from synthdp.data.records.loading import held_rows
+from synthdp.learning.budgets import MIN_COLUMNS, min_mass, takes_thresholds
+from synthdp.learning.learner import LearntColumn, learn_columns
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.table.records.loading import held_rows
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.report.metrics.distribution import kolmogorov_smirnov
+from synthdp.schema.open_schema import OpenSchema
 
 DELTA = 1e-9
 FURTHER = 10.0

@@ -27,12 +27,12 @@ import pandas as pd
 from common.numeric_tables import breast_cancer
 
 import synthdp
-from synthdp.evaluation.metrics.distribution import kolmogorov_smirnov
-from synthdp.evaluation.metrics.marginal_error import workload_error
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.release.synthesis import Synthesis
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.report.metrics.distribution import kolmogorov_smirnov
+from synthdp.report.metrics.marginal_error import workload_error
+from synthdp.schema.schema import Schema
 
 DELTA = 1e-9
 Sides = tuple[Sequence[str], Sequence[str]]

@@ -17,11 +17,11 @@ from typing import Any
 
 import polars as pl
 
-from synthdp.sources.connecting import open_source
-from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.tables.engine_table import EngineTable
-from synthdp.table.files.json_files import load_json
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.core.files.json_files import load_json
+from synthdp.data.engines.connecting import open_source
+from synthdp.data.engines.engine_frame import EngineFrame
+from synthdp.data.engines.tables.engine_table import EngineTable
+from synthdp.schema.open_schema import OpenSchema
 
 SCHEMA = OpenSchema.from_dict(load_json(Path(__file__).with_name("schemas") / "adult.json", "schema"))
 NAME = "adult_million"

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.loading import read_coded
 from synthdp.privacy.noise.gaussian import gaussian_noise
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.release import Release
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.loading import read_coded
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 ADULT = Path(__file__).resolve().parents[2] / "shared/data/adult-discretized"
 REPEATS = 5

@@ -15,10 +15,10 @@ import pandas as pd
 from PIL import Image
 
 import synthdp
-from synthdp.evaluation.evaluation import Evaluation
-from synthdp.evaluation.pages.columns import pictures
-from synthdp.evaluation.pages.view import View
-from synthdp.rendering.section import Picture
+from synthdp.report.evaluation import Evaluation
+from synthdp.report.pages.columns import pictures
+from synthdp.report.pages.view import View
+from synthdp.report.rendering.section import Picture
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"

@@ -8,19 +8,19 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
+from synthdp.mechanisms.shared.error_bounds import Choice, error_bounds
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
-from synthdp.reporting import Report
-from synthdp.selection.error_bounds import Choice, error_bounds
-from synthdp.selection.mechanism import Mechanism, check_shares
-from synthdp.selection.rough_fit import rough_fit
-from synthdp.workload import Workload
 
 
 @final

@@ -9,19 +9,25 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.cliques import Clique, all_k_way
-from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique, all_k_way
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
+from synthdp.mechanisms.shared.allocation import (
+    L1_OF_NOISE,
+    Demand,
+    demands_filled,
+    measurement_shares,
+    predicted_error,
+)
+from synthdp.mechanisms.shared.looks import independent_counts, look_at
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_parts
+from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report, steps
-from synthdp.selection.allocation import L1_OF_NOISE, Demand, demands_filled, measurement_shares, predicted_error
-from synthdp.selection.looks import independent_counts, look_at
-from synthdp.selection.mechanism import Mechanism, check_parts
-from synthdp.selection.rough_fit import rough_fit
-from synthdp.workload import Workload
 
 _SIZE_PENALTIES = (-0.25, 0.0, 0.25, 0.5, 0.75)
 """Cliques are tried in the order of gain / cells^penalty; which is best depends on how full the tree gets."""

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.measurement_plan import planned_shares
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.mechanisms.shared.residuals import best_linear_estimates
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report, steps
-from synthdp.selection.measurement_plan import planned_shares
-from synthdp.selection.mechanism import Mechanism
-from synthdp.selection.residuals import best_linear_estimates
-from synthdp.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
 
 
 @final
@@ -27,7 +27,7 @@ class Gaussian(Mechanism):
     leaves out are measured a little.
 
     For budgets that are large for the workload, or where known noise matters more than little error:
-    `synthdp.selection.residuals.best_linear_estimates` makes unbiased estimates with exact noise of all
+    `synthdp.mechanisms.shared.residuals.best_linear_estimates` makes unbiased estimates with exact noise of all
     marginals of the workload out of the measurements. The model, which has no negative counts, is usually
     nearer to the truth.
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
+from synthdp.core.constraint import Constraint
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.allocation import measurement_shares
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report, steps
-from synthdp.selection.allocation import measurement_shares
-from synthdp.selection.mechanism import Mechanism
-from synthdp.workload import Workload
 
 
 @final

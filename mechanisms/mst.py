@@ -9,19 +9,19 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, all_k_way
-from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique, all_k_way
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import Workload
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_parts
+from synthdp.mechanisms.shared.rare_levels import merged_rare_levels
 from synthdp.privacy.private_table import MAX_CELLS, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
-from synthdp.reporting import Report, steps
-from synthdp.selection.mechanism import Mechanism, check_parts
-from synthdp.selection.rare_levels import merged_rare_levels
-from synthdp.workload import Workload
 
 
 @final

@@ -6,17 +6,17 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report, steps
-from synthdp.selection.mechanism import Mechanism, check_shares
-from synthdp.selection.rough_fit import rough_fit
-from synthdp.selection.worst_marginal import measure_worst
-from synthdp.workload import Workload
 
 
 @final

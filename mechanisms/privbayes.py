@@ -11,20 +11,20 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
-from synthdp.reporting import Report
-from synthdp.selection.allocation import L1_OF_NOISE
-from synthdp.selection.mechanism import Mechanism, check_shares
-from synthdp.selection.rough_fit import rough_fit
-from synthdp.workload import Workload
 
 
 @final

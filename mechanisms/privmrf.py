@@ -6,23 +6,23 @@ from fractions import Fraction
 from math import inf, sqrt
 from typing import ClassVar, final
 
-from synthdp.cliques import Clique, all_k_way
-from synthdp.constraint import Constraint
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique, all_k_way
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import estimate_total
+from synthdp.core.reporting import Report, steps
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
-from synthdp.measurement import estimate_total
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, measurement_shares
+from synthdp.mechanisms.shared.attribute_graph import grown_attribute_graph, noisy_dependences
+from synthdp.mechanisms.shared.inner_networks import first_marginals
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_parts
+from synthdp.mechanisms.shared.refinement import Refinement
+from synthdp.mechanisms.shared.rough_fit import rough_fit
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report, steps
-from synthdp.selection.allocation import L1_OF_NOISE, measurement_shares
-from synthdp.selection.attribute_graph import grown_attribute_graph, noisy_dependences
-from synthdp.selection.inner_networks import first_marginals
-from synthdp.selection.mechanism import Mechanism, check_counts, check_parts
-from synthdp.selection.refinement import Refinement
-from synthdp.selection.rough_fit import rough_fit
-from synthdp.workload import Workload
 
 
 @final

@@ -7,16 +7,16 @@ from functools import partial
 from math import ceil
 from typing import ClassVar, final
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.reporting import Report
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
+from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.worst_marginal import improvement_score
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.reporting import Report
-from synthdp.selection.mechanism import Mechanism, check_counts, check_shares
-from synthdp.selection.rough_fit import rough_fit
-from synthdp.selection.worst_marginal import improvement_score
-from synthdp.workload import Workload
 
 
 @final

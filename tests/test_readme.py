@@ -12,10 +12,10 @@ from helpers.stated import release_of
 
 import synthdp
 from synthdp.cli.arguments import command_line, exits
+from synthdp.core.workload import Workload
+from synthdp.mechanisms.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.privacy.accounting import Accounting
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.release.stating.about import KEYS, read_about
-from synthdp.workload import Workload
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RECIPES, WORKLOADS, ENGINES_PAGE = (ROOT / "docs" / name for name in ("recipes.md", "workload.md", "engines.md"))

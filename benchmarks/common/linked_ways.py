@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 
 import synthdp
+from synthdp.data.records.loading import held_rows
+from synthdp.linked.package.linked_table import LinkedTable
+from synthdp.linked.package.package import Package
+from synthdp.mechanisms.registry import as_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import as_mechanism
 from synthdp.release.release import Release
-from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.package.linked_table import LinkedTable
-from synthdp.table.package.package import Package
-from synthdp.table.records.loading import held_rows
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.open_schema import OpenSchema
 
 Tables = dict[str, pd.DataFrame]
 

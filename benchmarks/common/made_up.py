@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from synthdp.domain import Domain
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.schema.schema import Schema
+from synthdp.core.domain import Domain
+from synthdp.data.records.codec import CodedTable
+from synthdp.schema.schema import Schema
 
 Codes = NDArray[np.integer]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from common.made_up import schema_of, survey
-from synthdp.table.records.codec import decode
-from synthdp.table.records.loading import read_coded
-from synthdp.table.schema.schema import Schema
+from synthdp.data.records.codec import decode
+from synthdp.data.records.loading import read_coded
+from synthdp.schema.schema import Schema
 
 BINS = 32
 

@@ -102,7 +102,7 @@ def peak_mb() -> float:
 
 
 class Phases:
-    """CPU seconds of each phase of a run; a `synthdp.reporting.Report`."""
+    """CPU seconds of each phase of a run; a `synthdp.core.reporting.Report`."""
 
     def __init__(self, first: str) -> None:
         self.seconds: dict[str, float] = {}

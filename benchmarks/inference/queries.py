@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from synthdp.cliques import Clique, all_k_way
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, all_k_way
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.tree_marginals import TreeMarginals

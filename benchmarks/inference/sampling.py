@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Codes
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import FitStatus

@@ -13,8 +13,8 @@ import random
 import time
 from collections.abc import Callable
 
-from synthdp.cliques import Clique, all_k_way
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, all_k_way
+from synthdp.core.domain import Domain
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.inference.trees.tree_growth import TreeGrowth
 

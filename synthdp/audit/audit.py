@@ -10,11 +10,11 @@ import numpy as np
 from synthdp.audit.attack import Guess, best_guesses, n_learnt_of
 from synthdp.audit.bounds import N_LIMITS, FloatArray, best_limits, equivalent_mu
 from synthdp.audit.game import STATISTICS, Game
-from synthdp.derivation.budgets import is_gaussian
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report, silent
+from synthdp.learning.budgets import is_gaussian
+from synthdp.mechanisms.registry import as_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.release.registry import as_mechanism
-from synthdp.reporting import Report, silent
 
 MIN_RUNS = 40
 """With fewer on each table nothing is proven of any budget."""

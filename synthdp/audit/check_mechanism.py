@@ -13,16 +13,16 @@ from synthdp.audit.claims import ledger_excess
 from synthdp.audit.frozen import FrozenRandomness
 from synthdp.audit.kernel_draws import draw_excess
 from synthdp.audit.replay import Recorder, Replayer, excess
-from synthdp.cliques import all_k_way
-from synthdp.derivation.budgets import is_gaussian
+from synthdp.core.cliques import all_k_way
+from synthdp.core.sealing import SEAL
 from synthdp.inference.estimator import Estimator
+from synthdp.learning.budgets import is_gaussian
+from synthdp.mechanisms.registry import as_mechanism
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import as_mechanism
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
-from synthdp.sealing import SEAL
-from synthdp.selection.mechanism import Mechanism
 
 QUICK_ENGINE = "graphical-model"
 """Exact where the others are not, and quick on small tables: an audit is about what an engine is given."""

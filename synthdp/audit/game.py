@@ -19,10 +19,10 @@ from synthdp.audit.asking.witness import Log
 from synthdp.audit.bounds import FloatArray
 from synthdp.audit.check_mechanism import QUICK_ENGINE
 from synthdp.inference.estimator import Estimator
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
-from synthdp.selection.mechanism import Mechanism
 
 STATISTICS = (
     "the likelihood ratio of all that the kernel answered",

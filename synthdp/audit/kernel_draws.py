@@ -7,14 +7,14 @@ import numpy as np
 from scipy.special import expit
 
 from synthdp.audit.frozen import FrozenRandomness
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.privacy.events import CountsEvent, SelectionEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.unit import Adjacency
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
 
 N_CELLS = 4096
 """Their spread is that of the noise to 1.1 %, and no correlation between them exceeds a tenth."""

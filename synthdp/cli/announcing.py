@@ -7,12 +7,11 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from synthdp.cautions import grouped
 from synthdp.cli.outputs import with_certificate
-from synthdp.errors import DataFileError
+from synthdp.core.cautions import grouped
+from synthdp.core.errors import DataFileError
+from synthdp.core.files.writing import STANDARD_STREAM, reason
 from synthdp.release.keeping.kept_run import KeptRun
-from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.writing import reason
 
 _CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that move a terminal's cursor, clear it, turn the direction of what follows, or that UTF-8 cannot say."""

@@ -9,15 +9,15 @@ from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import check_outputs, ended_name_of, write_history
 from synthdp.cli.rescue import rescuing
-from synthdp.errors import ParameterError
-from synthdp.release.histories.history_package import IN_SHELL, check_settings
-from synthdp.release.histories.history_release import HistoryRelease
-from synthdp.release.histories.history_synthesis import HistorySynthesis
+from synthdp.core.errors import ParameterError
+from synthdp.core.reporting import Report, log
+from synthdp.data.files.table_file import TableFile
+from synthdp.data.rows import header_of
+from synthdp.linked.histories.history_package import IN_SHELL, check_settings
+from synthdp.linked.histories.history_release import HistoryRelease
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.stating.about import read_about
-from synthdp.reporting import Report, log
-from synthdp.sources.tables.rows import header_of
-from synthdp.table.files.table_file import TableFile
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.open_schema import OpenSchema
 
 _NOT_WITH_ORDER = {
     "kinds": "--kinds", "source": "--source", "workload": "--workload", "target": "--target",

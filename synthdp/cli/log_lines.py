@@ -6,7 +6,7 @@ from logging import DEBUG, INFO, Formatter, StreamHandler
 from typing import TextIO
 
 from synthdp.cli.status_line import StatusLine
-from synthdp.reporting import LOGGER, Report, silent
+from synthdp.core.reporting import LOGGER, Report, silent
 
 
 @contextmanager

@@ -1,14 +1,14 @@
 """Saved releases on the command line, where a command is for those of one table."""
 
-from synthdp.errors import DataFileError
-from synthdp.release.histories.loading import load
+from synthdp.core.errors import DataFileError
+from synthdp.linked.histories.loading import load
 from synthdp.release.synthesis import Synthesis
 
 
 def release_of_one_table(path: str) -> Synthesis:
     """Restore a release of one table whose rows stand by themselves.
 
-    Raises `DataFileError` as `synthdp.release.histories.loading.load`, and of other releases.
+    Raises `DataFileError` as `synthdp.linked.histories.loading.load`, and of other releases.
     """
     found = load(path)
     if not isinstance(found, Synthesis):

@@ -11,22 +11,22 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from synthdp.cli.signals import undisturbed_end
-from synthdp.errors import DataFileError, ParameterError, SchemaError
-from synthdp.inference.requests import check_rows as check_rows_of
-from synthdp.inference.requests import most_rows
+from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.files.json_files import json_text
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically
+from synthdp.core.reporting import Report, logged
+from synthdp.core.requests import check_rows as check_rows_of
+from synthdp.core.requests import most_rows
+from synthdp.data.files.csv_text import write_csv
+from synthdp.data.files.file_set import files_at, is_part
+from synthdp.data.files.formats import Format, file_kind, is_text
+from synthdp.data.files.tables import check_kind, write_frame, write_pieces, write_rows
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.drawing.batches import check_batches, drawn_blocks, numbered_within
-from synthdp.release.histories.history_synthesis import HistorySynthesis
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.synthesis import Synthesis
-from synthdp.reporting import Report, logged
-from synthdp.table.files.csv_text import write_csv
-from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.file_set import files_at, is_part
-from synthdp.table.files.formats import STANDARD_STREAM, Format, file_kind, is_text
-from synthdp.table.files.json_files import json_text
-from synthdp.table.files.tables import check_kind, write_frame, write_pieces, write_rows
-from synthdp.table.files.writing import check_writable, write_atomically
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.open_schema import OpenSchema
 
 MAX_ROWS_AT_ONCE = 1_000_000
 """Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""

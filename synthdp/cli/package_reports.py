@@ -8,11 +8,11 @@ from synthdp.cli.announcing import print_text
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING
 from synthdp.cli.packages import is_package_file, refuse_lost_package
-from synthdp.errors import ParameterError
-from synthdp.evaluation.evaluation import NOT_PRIVATE
-from synthdp.evaluation.linked_tables import evaluate_tables
-from synthdp.reporting import logged
-from synthdp.table.files.json_files import json_text
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.json_files import json_text
+from synthdp.core.reporting import logged
+from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report.linked.linked_tables import evaluate_tables
 
 _FOR_ONE_TABLE = ("schema", "target", "by", "queries", "dialect", "delimiter", "encoding", "decimal", "thousands",
                   "quote", "sheet")  # fmt: skip

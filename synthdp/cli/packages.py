@@ -13,6 +13,7 @@ from typing import Any
 
 from synthdp.cli.announcing import announce_journal, caution, print_text, with_replay
 from synthdp.cli.arguments.dialects import DIALECT_OPTIONS
+from synthdp.cli.describing.packages import package_facts, package_text
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import (
     CERTIFICATE_ENDING,
@@ -24,21 +25,20 @@ from synthdp.cli.outputs import (
     saved_files,
 )
 from synthdp.cli.rescue import rescuing
-from synthdp.errors import DataFileError, ParameterError, SchemaError
-from synthdp.explain.packages import package_facts, package_text
-from synthdp.inference.requests import most_rows
-from synthdp.release.linked.linked_release import LinkedRelease
-from synthdp.release.linked.linked_synthesis import LinkedSynthesis
-from synthdp.release.linked.synthesize_tables import opened_tables, read_sources
+from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.files.json_files import json_text, load_json, write_json
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable, reason
+from synthdp.core.reporting import log
+from synthdp.core.requests import most_rows
+from synthdp.data.files.formats import is_named_as_table, is_text
+from synthdp.data.files.tables import check_kind, open_table, write_frame
+from synthdp.linked.linked_release import LinkedRelease
+from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.package.drafts import PACKAGE_NOTE, drafted_package
+from synthdp.linked.package.package import Package, is_package
+from synthdp.linked.synthesize_tables import opened_tables, read_sources
 from synthdp.release.stating.about import read_about
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
-from synthdp.reporting import log
-from synthdp.table.files.formats import STANDARD_STREAM, is_named_as_table, is_text
-from synthdp.table.files.json_files import json_text, load_json, write_json
-from synthdp.table.files.tables import check_kind, open_table, write_frame
-from synthdp.table.files.writing import check_writable, reason
-from synthdp.table.package.drafts import PACKAGE_NOTE, drafted_package
-from synthdp.table.package.package import Package, is_package
 
 DESCRIPTION = "datapackage.json"
 """The name of the description in every folder that is written."""

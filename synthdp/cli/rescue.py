@@ -11,12 +11,12 @@ from typing import TypeAlias, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.signals import undisturbed_end
-from synthdp.errors import PrivacyError
-from synthdp.release.histories.history_synthesis import HistorySynthesis
+from synthdp.core.errors import PrivacyError
+from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
+from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.synthesis import Synthesis
-from synthdp.table.files.formats import STANDARD_STREAM
 
 Released: TypeAlias = Synthesis | LinkedSynthesis | HistorySynthesis | LearntDomain
 

@@ -11,7 +11,7 @@ _SECONDS_BETWEEN_DRAWINGS = 0.05
 
 @final
 class StatusLine:
-    """Draws what is going on and how far it is; a `synthdp.reporting.Report`.
+    """Draws what is going on and how far it is; a `synthdp.core.reporting.Report`.
 
     Parameters
     ----------

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.requests import seeded
 from synthdp.inference.arrays import Codes, IntArray, compact
 from synthdp.inference.model import Model, Wanted, check_given, check_slice
-from synthdp.inference.requests import seeded
 
 MAX_ROUNDS = 128
 """Records are completed in at most so many rounds, those outside the slice again; what is left is drawn exactly."""

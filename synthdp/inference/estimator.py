@@ -8,12 +8,12 @@ from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import FitWarning, ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import FitWarning, ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.model import Ending, FitStatus, Model, Progress
-from synthdp.measurement import Coarsening, LinearMeasurement
 
 MAX_RATIO = 1e9
 """Of the largest to the smallest scale of noise in one fit: squared, beside each other, more would be lost in rounding.

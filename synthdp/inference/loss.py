@@ -7,10 +7,10 @@ from typing import final
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import LinearMeasurement, combined_measurements
 from synthdp.inference.arrays import Array
-from synthdp.measurement import LinearMeasurement, combined_measurements
 
 _NEGLIGIBLE = 1e-8
 """A loss per cell that is zero for every purpose; the noise's own size is one half."""

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, cast, fin
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.factor import Factor
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.factor import Factor
+from synthdp.core.requests import check_cliques, check_rows
 from synthdp.inference.arrays import Array, Codes
-from synthdp.inference.requests import check_cliques, check_rows
 
 Progress = Callable[[int, int], None]
 Ending: TypeAlias = Literal["optimal", "stalled", "stopped"]

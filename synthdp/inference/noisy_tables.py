@@ -7,12 +7,12 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, subsets
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, subsets
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement, combined_measurements
 from synthdp.inference.arrays import Array
 from synthdp.inference.projection import projected
 from synthdp.inference.summation import marginal_inside
-from synthdp.measurement import Coarsening, LinearMeasurement, combined_measurements
 
 Groups = Mapping[str, NDArray[np.int64]]
 _NONE = Coarsening({})

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from synthdp.cliques import Clique
+from synthdp.core.cliques import Clique
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import Array
-from synthdp.measurement import LinearMeasurement
 
 _ROUNDING = 1e-9
 """Variances of a table's cells that differ by less are equal: merged ones are divided and rooted."""

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.arrays import Array
-from synthdp.measurement import Coarsening, LinearMeasurement
 
 _MIN_SHARE = 1e-3
 """Spread evenly over the levels: noise may hide a level, so that none has prior probability 0."""

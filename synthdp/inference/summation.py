@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from synthdp.cliques import Clique
+from synthdp.core.cliques import Clique
 from synthdp.inference.arrays import Array, Axes
 
 _MIN_CELLS = 500

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from math import isqrt, log, log1p, nextafter
 from numbers import Real
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.privacy.noise.exact import erf_bounds, exp_bounds
 
 MAX_EPSILON = 1e9

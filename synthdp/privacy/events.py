@@ -12,8 +12,8 @@ from math import isfinite, isqrt
 from numbers import Rational
 from typing import ClassVar, final
 
-from synthdp.cliques import Clique
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.noise.gaussian import GAUSSIAN, stddev_of_noise
 from synthdp.privacy.unit import PrivacyUnit, gaussian_sigma_squared
 

@@ -7,7 +7,7 @@ from math import nextafter
 from threading import Lock
 from typing import final
 
-from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.events import Event, exact_fraction, exact_rho
 from synthdp.privacy.unit import Adjacency, PrivacyUnit

@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError, PrivacyError
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.exact import exponential_mechanism

@@ -8,12 +8,12 @@ from typing import ClassVar, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.reporting import log_charge
 from synthdp.privacy.events import CountsEvent, Event
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED, add_noise, gaussian_noise
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
-from synthdp.reporting import log_charge
 
 Source = TypeVar("Source")
 IntArray = NDArray[np.int64]

@@ -11,9 +11,9 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.errors import ParameterError
-from synthdp.measurement import Coarsening
+from synthdp.core.cliques import Clique
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening
 from synthdp.privacy.unit import PrivacyUnit
 
 _GRID_BITS = 10

@@ -5,7 +5,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import final
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 
 MAX_ROWS = 1 << 20
 """Most records of one person: with more, noise would drown any table that fits into memory."""

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import pandas as pd
 
-from synthdp.cautions import grouped
-from synthdp.errors import ParameterError
+from synthdp.core.cautions import grouped
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.core.reporting import Report, in_notebook, silent
+from synthdp.core.requests import check_rows, check_seed
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.inference.requests import check_rows, check_seed
-from synthdp.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.mechanisms.registry import as_engine
 from synthdp.release.drawing.unused_levels import Unused, without_unused
-from synthdp.release.registry import as_engine
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.stating.structure import structure_graph
 from synthdp.release.uncertainty.intervals import cell_labels, with_intervals
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.release.uncertainty.replicates import Replicates
 from synthdp.release.uncertainty.tables import ReplicateTables
-from synthdp.reporting import Report, in_notebook, silent
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from networkx import Graph

@@ -9,21 +9,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError, SchemaError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
-from synthdp.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
+from synthdp.mechanisms.registry import engine_named
 from synthdp.release.fitting import fitted_model
-from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
 from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
 from synthdp.release.stating.software import versions
 from synthdp.release.synthesis import Synthesis
-from synthdp.table.columns.categorical import CategoricalColumn
-from synthdp.table.columns.date_parts import PartColumn
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.columns.categorical import CategoricalColumn
+from synthdp.schema.columns.date_parts import PartColumn
+from synthdp.schema.schema import Schema
 
 Measurement: TypeAlias = LinearMeasurement | tuple[pd.DataFrame | pd.Series, float]
 """Noisy counts of one marginal, in one of the forms that `from_measurements` takes."""

@@ -5,10 +5,10 @@ from fractions import Fraction
 from typing import Any, final
 from weakref import WeakKeyDictionary
 
-from synthdp.cliques import Clique
-from synthdp.derivation.filling import Filling, UnreadCount
-from synthdp.domain import Domain
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import FITTING, Report, finishing, silent
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement
-from synthdp.reporting import FITTING, Report, finishing, silent
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 
 def fitted_model(

@@ -5,12 +5,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, final
 
-from synthdp.errors import SchemaError
-from synthdp.sealing import sealed
-from synthdp.table.columns.column import Column
-from synthdp.table.files.json_files import write_json
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
+from synthdp.core.errors import SchemaError
+from synthdp.core.files.json_files import write_json
+from synthdp.core.sealing import sealed
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 
 @final

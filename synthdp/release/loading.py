@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TypeVar
 
-from synthdp.derivation.filling import UnreadCount
-from synthdp.errors import DataFileError, PrivacyError, SynthdpError
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.data.frames.form import TableForm
+from synthdp.learning.filling import UnreadCount
+from synthdp.mechanisms.registry import engine_named
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.checks import checked_path
@@ -14,11 +16,9 @@ from synthdp.release.keeping.journal import now
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.keeping.kept_run import RunIdentity
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
-from synthdp.release.registry import engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.synthesis import Synthesis
-from synthdp.table.frames.form import TableForm
 
 Released = TypeVar("Released")
 

@@ -8,16 +8,21 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, NoReturn, Self, cast, final
 
-from synthdp.derivation.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
-from synthdp.derivation.filling import Filling, UnreadCount
-from synthdp.derivation.learner import learn_columns
-from synthdp.derivation.questions import questions
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError, UnreadColumnError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError, UnreadColumnError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import Report, finishing, in_notebook, log, logged, silent
+from synthdp.core.workload import Workload
+from synthdp.data.rows import Rows
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement
+from synthdp.learning.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
+from synthdp.learning.filling import Filling, UnreadCount
+from synthdp.learning.learner import learn_columns
+from synthdp.learning.questions import questions
+from synthdp.mechanisms.registry import as_engine, as_mechanism
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
@@ -29,7 +34,6 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_to_dict
-from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
     as_adjacency,
@@ -44,13 +48,9 @@ from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.witness import Witness
-from synthdp.reporting import Report, finishing, in_notebook, log, logged, silent
-from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.tables.rows import Rows
-from synthdp.table.columns.column import Column
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
-from synthdp.workload import Workload
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 
 @final

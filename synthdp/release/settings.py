@@ -7,20 +7,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from synthdp.errors import ParameterError, SchemaError
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.files.json_files import load_json
+from synthdp.core.version import __version__
 from synthdp.inference.estimator import Estimator
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.described import digest_of
-from synthdp.selection.mechanism import Mechanism
-from synthdp.table.files.dialect import Dialect, properties_of
-from synthdp.table.files.json_files import load_json
-from synthdp.table.frames.dtypes import as_mapping, dtypes_in, kinds_of
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.public_files import schema_in
-from synthdp.table.schema.schema import Schema
-from synthdp.version import __version__
+from synthdp.schema.dialect import Dialect, properties_of
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import schema_in
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.dtypes import as_mapping, dtypes_in, kinds_of
 
 MAX_DOMAIN_SHARE = 0.95
 """Something must be left of the budget to measure the table with; a twentieth still measures it roughly."""

@@ -6,9 +6,18 @@ from contextlib import nullcontext
 from os import PathLike
 from typing import Any, TypeVar
 
-from synthdp.cautions import grouped
-from synthdp.errors import CautionWarning
+from synthdp.core.cautions import grouped
+from synthdp.core.errors import CautionWarning
+from synthdp.core.reporting import Report, silent
+from synthdp.core.workload import Workload
+from synthdp.data.files.tables import open_table
+from synthdp.data.frames.containers import PANDAS, opened
+from synthdp.data.frames.form import TableForm
+from synthdp.data.frames.partitioned_frame import partitioned
+from synthdp.data.frames.restoring import released_dtypes
+from synthdp.data.rows import engine_frame, header_of, rows_of
 from synthdp.inference.estimator import Estimator
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.budget import Budget
@@ -18,17 +27,8 @@ from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, Kinds, checked_rows, settled_schema
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
-from synthdp.reporting import Report, silent
-from synthdp.selection.mechanism import Mechanism
-from synthdp.sources.tables.rows import engine_frame, header_of, rows_of
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.containers import PANDAS, opened
-from synthdp.table.frames.form import TableForm
-from synthdp.table.frames.partitioned_frame import partitioned
-from synthdp.table.frames.restoring import released_dtypes
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
-from synthdp.workload import Workload
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 Released = TypeVar("Released")
 

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Self, final
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.reporting import Report, silent
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.keeping.budget import Budget
@@ -15,11 +18,8 @@ from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.settings import DOMAIN_SHARE, Kinds
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.synthesize import synthesize
-from synthdp.reporting import Report, silent
-from synthdp.selection.mechanism import Mechanism
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
-from synthdp.workload import Workload
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 
 @final

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.values.private_values import PrivateValues
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 
 class Witness(Protocol):

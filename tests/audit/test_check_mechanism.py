@@ -6,17 +6,17 @@ from typing import ClassVar
 
 import pytest
 from helpers import broken_kernels as broken
-from synthdp.mechanisms.independent import Independent
 
 from synthdp.audit.asking.neighbours import Neighbours, binary_schema, worst_case
 from synthdp.audit.check_mechanism import check_mechanism, default_neighbours, dependent_columns
 from synthdp.audit.frozen import FrozenRandomness
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.mechanisms.independent import Independent
+from synthdp.mechanisms.registry import MECHANISMS
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.unit import Adjacency
 from synthdp.release import release
-from synthdp.release.registry import MECHANISMS
-from synthdp.selection.mechanism import Mechanism
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.open_schema import OpenSchema
 
 
 @cache

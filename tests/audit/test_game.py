@@ -11,7 +11,7 @@ from synthdp.audit.asking.neighbours import worst_case
 from synthdp.audit.audit import Audit
 from synthdp.audit.audit_text import audit_text
 from synthdp.audit.game import STATISTICS, Game
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.unit import Adjacency
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-2}

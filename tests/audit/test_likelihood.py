@@ -10,7 +10,7 @@ from scipy import stats
 
 from synthdp.audit.asking.questions import Measure, Scores, Select
 from synthdp.audit.asking.value_questions import CERTAIN, Frequent, Histogram, Values
-from synthdp.grid import Grid
+from synthdp.core.grid import Grid
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent

@@ -13,9 +13,9 @@ from synthdp.audit.check_mechanism import QUICK_ENGINE
 from synthdp.audit.frozen import FrozenRandomness
 from synthdp.audit.game import Likelihood
 from synthdp.audit.replay import Recorder, Replayer, excess
-from synthdp.release.linked.linked_release import LinkedRelease
-from synthdp.table.linking.weighted_source import WeightedSource
-from synthdp.table.package.view import View
+from synthdp.linked.linked_release import LinkedRelease
+from synthdp.linked.linking.weighted_source import WeightedSource
+from synthdp.linked.package.view import View
 
 EPSILON, DELTA = 1.0, 1e-2
 CANARIES = {
@@ -114,7 +114,7 @@ def test_neighbours_are_asked_the_same_and_answers_move_by_what_was_charged(cana
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # answers tell all, fits nothing
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # answers tell all, fits nothing
 @pytest.mark.parametrize("canary", ["equal children in one cell", "beyond every bound"])
 def test_no_attack_proves_more_than_is_claimed(canary):
     found, (one, other) = package(), neighbours(canary)

@@ -22,11 +22,11 @@ from helpers.cli_runs import (
 )
 from helpers.cli_runs import write as put
 
-from synthdp.domain import Domain
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.data.files import csv_file as files
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.external import from_measurements
-from synthdp.table.files import csv_file as files
 
 
 @pytest.fixture

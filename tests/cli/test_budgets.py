@@ -9,8 +9,8 @@ from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arg
 from helpers.failing_runs import failing
 
 from synthdp.cli import outputs
+from synthdp.data.records import held_table
 from synthdp.release.keeping.journal import Journal
-from synthdp.table.records import held_table
 
 CREATE = ("budget", "create", "b", "--epsilon", "2", "--delta", "1e-6", "--population", "people of a town")
 RUN = run_arguments("--mechanism", "independent", "--budget", "b")

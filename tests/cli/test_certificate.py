@@ -12,9 +12,9 @@ from helpers.release_files import edited, members_of, summed, write_zip
 from helpers.stated import ABOUT
 
 from synthdp.cli.commands.certificate import FORMS
+from synthdp.core.sealing import sealed
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.yaml_files import yaml_text
-from synthdp.sealing import sealed
 
 CERTIFICATE = "out.csv.privacy.json"
 

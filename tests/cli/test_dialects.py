@@ -9,10 +9,10 @@ import pytest
 from helpers.cli_runs import assert_one_line, invoke
 
 import synthdp
-from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.tables import open_table
-from synthdp.table.schema.kinds import schema_of_kinds
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.data.files.tables import open_table
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.kinds import schema_of_kinds
+from synthdp.schema.open_schema import OpenSchema
 
 N_ROWS = 2000
 TOWNS = ["München", "Köln; Süd", 'the "Hague"', "Aix, Var"]

@@ -9,8 +9,8 @@ from helpers.failing_runs import failing
 from helpers.stopped_runs import answers, lines
 
 from synthdp.cli import outputs
+from synthdp.core.sealing import is_damaged
 from synthdp.release.keeping.journal import Journal
-from synthdp.sealing import is_damaged
 
 CREATE = ("budget", "create", "b", "--epsilon", "2.9", "--delta", "1e-6", "--population", "people of a town")
 RUN = run_arguments("--mechanism", "independent", "--budget", "b", "--force")

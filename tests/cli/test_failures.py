@@ -19,13 +19,15 @@ from helpers.cli_runs import CANARY, HEADER, assert_one_line, invoke, lay_out, n
 from helpers.failing_runs import failing, full
 from helpers.paths import DATA
 from helpers.seldom import often
-from synthdp.mechanisms import mst
 
 import synthdp
 from synthdp.cli import main as cli
 from synthdp.cli import outputs, rescue
 from synthdp.cli.commands.sample import STOPPED
 from synthdp.cli.outputs import ROWS_UNLESS_KNOWN
+from synthdp.core.files import writing
+from synthdp.data import rows
+from synthdp.mechanisms import mst
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release import synthesis
 from synthdp.release.drawing import draw
@@ -33,8 +35,6 @@ from synthdp.release.release import Release
 from synthdp.release.saving import members
 from synthdp.release.stating import run_facts
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
-from synthdp.sources.tables import rows
-from synthdp.table.files import writing
 
 CENSUS = DATA
 INPUTS = ["in.csv", "schema.json"]
@@ -75,8 +75,8 @@ BEFORE_PAYING = {
     "reading the schema": ("synthdp.cli.commands.run.load_json", 0),
     "opening the table": ("synthdp.cli.commands.run.open_table", 0),
     "converting the budget": ("synthdp.privacy.accounting.zcdp_rho", 0),
-    "reading": ("synthdp.table.files.csv_file.checked_block", 0),
-    "encoding": ("synthdp.table.records.held_table.encode", 0),
+    "reading": ("synthdp.data.files.csv_file.checked_block", 0),
+    "encoding": ("synthdp.data.records.held_table.encode", 0),
     "before the first measurement": ("synthdp.privacy.private_table.PrivateTable.measure", 0),
     "paying": ("synthdp.privacy.ledger.PrivacyLedger.charge", 0),
     "counting for the first time": ("synthdp.privacy.private_table.PrivateTable._counts", 0),

@@ -21,10 +21,10 @@ from helpers.kinds_runs import (
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.cautions import grouped
-from synthdp.release import registry
+from synthdp.core.cautions import grouped
+from synthdp.core.sealing import sealed
+from synthdp.mechanisms import registry
 from synthdp.release.settings import DOMAIN_SHARE, MAX_DOMAIN_SHARE
-from synthdp.sealing import sealed
 
 TOUCHING = 1e-12
 """Relative error of a sum of floats."""

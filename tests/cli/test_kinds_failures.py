@@ -16,17 +16,17 @@ import synthdp
 from synthdp.cli import outputs
 from synthdp.cli.commands import run
 from synthdp.cli.commands.sample import STOPPED
-from synthdp.errors import SchemaError
+from synthdp.core.errors import SchemaError
+from synthdp.core.files import json_files
+from synthdp.data import rows
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.held_table import HeldSource, HeldTable
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.release import release
-from synthdp.sources.tables import rows
-from synthdp.table.files import json_files
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.held_table import HeldSource, HeldTable
-from synthdp.table.schema.open_column import OpenColumn
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_schema import OpenSchema
 
 INPUTS = ["in.csv", "kinds.json"]
 LEARNT = "out.csv.rescued.schema.json"

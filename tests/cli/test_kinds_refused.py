@@ -6,8 +6,8 @@ import pytest
 from helpers.cli_runs import CANARY, HEADER, ROWS, assert_one_line, invoke, lay_out, names_in, write
 from helpers.kinds_runs import KINDS, kinds_arguments, lay_out_kinds
 
+from synthdp.data.files.csv_file import CsvFile
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.table.files.csv_file import CsvFile
 
 
 @pytest.fixture

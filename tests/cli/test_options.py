@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from synthdp.errors import DataFileError, ParameterError, SchemaError
-from synthdp.explain.describe import describe
-from synthdp.table.files.json_files import load_json
-from synthdp.table.schema.schema import Schema
-from synthdp.workload import Workload
+from synthdp.cli.describing.describe import describe
+from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.files.json_files import load_json
+from synthdp.core.workload import Workload
+from synthdp.schema.schema import Schema
 from tests.helpers.cli_runs import SCHEMA, assert_one_line, invoke, lay_out, run_arguments
 
 

@@ -12,9 +12,9 @@ from helpers.families import description, link, random_tables
 from helpers.html_pages import Page
 
 from synthdp.cli import packages
-from synthdp.evaluation.evaluation import NOT_PRIVATE
-from synthdp.evaluation.metrics.linked_marginals import KINDS
 from synthdp.release.keeping.journal import Journal
+from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report.linked.linked_marginals import KINDS
 
 BUDGET = ("--epsilon", "3", "--delta", "1e-6", "--mechanism", "independent")
 

@@ -6,9 +6,9 @@ import zipfile
 import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke, names_in, run_arguments
 
-from synthdp.evaluation.evaluation import NOT_PRIVATE
-from synthdp.evaluation.learning import targets
-from synthdp.evaluation.pages import marginals
+from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report.pages import marginals
+from synthdp.report.prediction import targets
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")

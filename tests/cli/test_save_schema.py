@@ -9,8 +9,8 @@ from helpers.failing_runs import failing
 from helpers.kinds_runs import KINDS, freeze, kinds_arguments, lay_out_kinds
 
 import synthdp
-from synthdp.cautions import grouped
 from synthdp.cli import outputs
+from synthdp.core.cautions import grouped
 from synthdp.privacy.ledger import PrivacyLedger
 
 INPUTS = ["in.csv", "kinds.json"]

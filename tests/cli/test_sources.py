@@ -9,7 +9,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 from synthdp.cli.arguments import exits
-from synthdp.sources.engine_frame import EngineFrame
+from synthdp.data.engines.engine_frame import EngineFrame
 
 duckdb = pytest.importorskip("duckdb")
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}

@@ -8,7 +8,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.measurement import LinearMeasurement
 
 
 @pytest.fixture

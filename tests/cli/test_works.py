@@ -31,11 +31,11 @@ from helpers.cli_runs import (
 
 import synthdp
 from synthdp.cli.outputs import ROWS_UNLESS_KNOWN
-from synthdp.release import registry
+from synthdp.core.sealing import sealed
+from synthdp.core.version import __version__
+from synthdp.mechanisms import registry
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
-from synthdp.sealing import sealed
-from synthdp.selection.mechanism import Mechanism
-from synthdp.version import __version__
 
 SYNTHDP = [sys.executable, "-m", "synthdp"]
 

@@ -4,12 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 from helpers.values import listed
-from synthdp.mechanisms.independent import Independent
 
-from synthdp.derivation import learner
-from synthdp.grid import Grid
+from synthdp.core.grid import Grid
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.data.records import held_table
+from synthdp.data.records.unit_rows import UnitRows
 from synthdp.inference.engines import graphical_model
-from synthdp.measurement import LinearMeasurement
+from synthdp.learning import learner
+from synthdp.mechanisms.independent import Independent
 from synthdp.privacy import ledger, private_table, queryable
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent, ScoresEvent, SelectionEvent
@@ -20,8 +22,6 @@ from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.stating import run_facts
-from synthdp.table.records import held_table
-from synthdp.table.records.unit_rows import UnitRows
 
 
 def noise_by(monkeypatch, change):

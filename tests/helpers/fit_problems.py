@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oracles.inference import noisy
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.gum import RecordUpdateEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator

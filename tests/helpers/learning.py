@@ -7,8 +7,8 @@ import pandas as pd
 from helpers.flows import Frozen, held, learnt_from
 
 from synthdp.privacy.accounting import Accounting
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 N_ROWS = 4000
 BIG = {"epsilon": 10.0, "delta": 1e-6, "min_mass": 20.0}

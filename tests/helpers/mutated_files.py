@@ -186,7 +186,7 @@ def mutated_lines(path):
 
 def sealed_json(content):
     """A maker of certificates that say odd things and have the right hash."""
-    from synthdp.sealing import sealed
+    from synthdp.core.sealing import sealed
 
     return lambda rng: json.dumps(sealed(odd_json(content, rng))).encode()
 
@@ -226,14 +226,14 @@ def chained_files(folder):
 def readers(folder):
     """For each kind of file a maker of mutants, what reads one, and the errors that it may raise."""
     import synthdp
-    from synthdp.errors import DataFileError, ParameterError, PrivacyError, SchemaError
-    from synthdp.explain.describe import describe
+    from synthdp.cli.describing.describe import describe
+    from synthdp.core.errors import DataFileError, ParameterError, PrivacyError, SchemaError
+    from synthdp.core.files.json_files import json_text, load_json
     from synthdp.release.keeping.budget import Budget
     from synthdp.release.keeping.journal import Journal
     from synthdp.release.keeping.kept_answers import KeptAnswers
     from synthdp.release.settings import as_schema
     from synthdp.release.stating.about import read_about
-    from synthdp.table.files.json_files import json_text, load_json
 
     domain = synthdp.Domain(("u", "b"), (2, 3))
     stated = certificate()

@@ -9,12 +9,12 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 
-from synthdp.table.columns.boolean import BooleanColumn
-from synthdp.table.columns.categorical import CategoricalColumn, Merged
-from synthdp.table.columns.date_parts import PartColumn
-from synthdp.table.columns.dates import DateColumn
-from synthdp.table.columns.edges import Notation
-from synthdp.table.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.schema.columns.boolean import BooleanColumn
+from synthdp.schema.columns.categorical import CategoricalColumn, Merged
+from synthdp.schema.columns.date_parts import PartColumn
+from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.edges import Notation
+from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
 
 
 class Hostile:

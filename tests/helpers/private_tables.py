@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
 
 
 def private_table(

@@ -7,11 +7,11 @@ import types
 import numpy as np
 import pandas as pd
 
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.queryable import Queryable
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.held_table import HeldSource, HeldTable, HeldTableReader
 
 
 def reachable(*starts: object) -> list[object]:

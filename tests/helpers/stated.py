@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from synthdp.data.records.loading import held_rows
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.release.release import Release
-from synthdp.table.records.loading import held_rows
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.open_schema import OpenSchema
 
 DECLARED = {
     "fields": [

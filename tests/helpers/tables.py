@@ -5,8 +5,8 @@ import pytest
 from hypothesis import strategies as st
 from oracles.privacy import ArraySource, UntouchableSource
 
-from synthdp.domain import Domain
-from synthdp.measurement import Coarsening
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 from oracles.privacy import Seeded
 
-from synthdp.grid import Grid
+from synthdp.core.grid import Grid
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency

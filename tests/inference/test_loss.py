@@ -5,10 +5,10 @@ import pytest
 from helpers.quick_engines import quick_engine
 from oracles.inference import marginal_of, noisy, whitened
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.loss import MarginalLoss
-from synthdp.release.registry import ENGINES as NAMED
+from synthdp.mechanisms.registry import ENGINES as NAMED
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "a"), ("c",), ("a", "b"), ("b", "c"), ("c",), ()]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of, random_cliques
 
-from synthdp.cliques import subsets
-from synthdp.domain import Domain
+from synthdp.core.cliques import subsets
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.noisy_tables import NoisyTables
-from synthdp.measurement import Coarsening, LinearMeasurement
 
 DOMAIN = Domain(("a", "b", "c"), (4, 3, 3))
 EVERY = list(subsets(DOMAIN.attributes))

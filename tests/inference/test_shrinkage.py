@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from oracles.inference import marginal_of, noisy
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.shrinkage import (
     deviation,
@@ -22,7 +23,6 @@ from synthdp.inference.shrinkage import (
     shares_of_groups,
     shrunk,
 )
-from synthdp.measurement import Coarsening, LinearMeasurement
 
 
 def product(shares):

@@ -13,11 +13,11 @@ import pytest
 
 from synthdp.audit.asking.neighbours import Neighbours
 from synthdp.audit.check_mechanism import check_mechanism
-from synthdp.measurement import Coarsening
+from synthdp.core.measurement import Coarsening
+from synthdp.mechanisms.auto.auto import survey
 from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
-from synthdp.selection.planning import survey
 
 SHAPE = (2, 5, 20, 40)
 NAMES = ("x0", "x1", "x2", "x3")

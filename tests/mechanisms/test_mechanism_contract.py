@@ -10,18 +10,18 @@ import pytest
 from helpers.private_tables import private_table
 from helpers.quick_engines import quick_engine
 from helpers.seldom import often
-from synthdp.mechanisms.mst import MST
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import silent
+from synthdp.core.workload import Workload
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.measurement import LinearMeasurement
+from synthdp.mechanisms.mst import MST
+from synthdp.mechanisms.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.mechanisms.shared.rare_levels import merged_rare_levels
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
-from synthdp.reporting import silent
-from synthdp.selection.rare_levels import merged_rare_levels
-from synthdp.workload import Workload
 
 SHAPES = {"one": (4,), "two": (3, 2), "three": (2, 5, 3), "single levels": (1, 3, 1, 2), "only one level": (1,)}
 
@@ -96,7 +96,7 @@ def test_does_not_touch_records_outside_the_kernel(mechanism):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "table":
             assert node.attr in {"domain", "ledger", "measure", "select", "scores", "released"}
         if isinstance(node, ast.ImportFrom):
-            assert not str(node.module).startswith("synthdp.table")
+            assert not str(node.module).startswith("synthdp.data")
 
 
 def test_progress_does_not_depend_on_records(mechanism):

@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from synthdp.mechanisms.mst import MST
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
+from synthdp.core.reporting import silent
+from synthdp.core.workload import Workload
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
+from synthdp.mechanisms.mst import MST
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.reporting import silent
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.workload import Workload
 
 
 @pytest.mark.parametrize(("sizes", "n_pairs"), [((12_000, 12_000, 2), 2), ((12_000, 12_000), 0)])

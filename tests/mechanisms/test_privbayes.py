@@ -4,20 +4,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-from synthdp.mechanisms.privbayes import PrivBayes, independent_families, with_most_parents
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import silent
+from synthdp.core.workload import Workload
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.measurement import LinearMeasurement
+from synthdp.mechanisms.privbayes import PrivBayes, independent_families, with_most_parents
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.unit import Adjacency
-from synthdp.reporting import silent
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.workload import Workload
 
 
 def release(columns, shape, *, recipe=None, epsilon=1.0):

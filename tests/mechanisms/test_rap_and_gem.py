@@ -10,21 +10,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.private_tables import private_table
-from synthdp.mechanisms.gem import GEM
-from synthdp.mechanisms.mst import MST
-from synthdp.mechanisms.rap import RAP
 
 import synthdp
-from synthdp.errors import MissingExtraError, ParameterError
+from synthdp.core.errors import MissingExtraError, ParameterError
+from synthdp.core.reporting import silent
+from synthdp.core.workload import Workload
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
+from synthdp.mechanisms import registry
+from synthdp.mechanisms.gem import GEM
+from synthdp.mechanisms.mst import MST
+from synthdp.mechanisms.rap import RAP
+from synthdp.mechanisms.registry import MECHANISMS, mechanism_named
 from synthdp.privacy.events import ScoresEvent, SelectionEvent
 from synthdp.privacy.unit import Adjacency
-from synthdp.release import registry
-from synthdp.release.registry import MECHANISMS, mechanism_named
-from synthdp.reporting import silent
-from synthdp.workload import Workload
 
 PAIR, TRIPLE = ("x0", "x2"), ("x1", "x3", "x4")
 ENGINES = {

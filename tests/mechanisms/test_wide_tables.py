@@ -11,20 +11,20 @@ from helpers.private_tables import private_table
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import CautionWarning, ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import CautionWarning, ParameterError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import silent
+from synthdp.core.workload import Workload
+from synthdp.data.counting.covering import cover
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.measurement import LinearMeasurement
-from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
-from synthdp.reporting import silent
-from synthdp.selection.residuals import best_linear_estimates
-from synthdp.table.counting.covering import cover
-from synthdp.table.records.codec import CodedTable
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.workload import Workload
+from synthdp.mechanisms.registry import ENGINES, MECHANISMS, mechanism_named
+from synthdp.mechanisms.shared.residuals import best_linear_estimates
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
 
 
 def wide_workload(domain):

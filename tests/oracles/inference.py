@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.model import FitStatus
 from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.measurement import LinearMeasurement
 
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 

@@ -5,8 +5,8 @@ from math import pi, prod, sqrt
 
 import numpy as np
 
-from synthdp.selection.planning.expected_loss import ExpectedLoss
-from synthdp.selection.planning.resolutions import Question
+from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
+from synthdp.mechanisms.auto.resolutions import Question
 
 
 class Whole:

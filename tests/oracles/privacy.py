@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 from scipy import stats
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.privacy.noise.randomness import Randomness
 
 ALPHA = 1e-13

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 
 class RandomProblem(NamedTuple):

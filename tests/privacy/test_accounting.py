@@ -18,7 +18,7 @@ from oracles.accounting import gdp_delta, zcdp_delta
 from oracles.erf import erf_digits, erfcx_digits, gdp_log_delta_digits
 from oracles.privacy import log_delta_infimum, log_delta_on_grid, naive_epsilon
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.privacy import accounting
 from synthdp.privacy.accounting import Accounting, check_budget, gdp_rho, zcdp_rho
 from synthdp.release.stating.words import THEOREMS

@@ -8,9 +8,9 @@ import pytest
 from helpers.tables import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, untouchable, zero_score
 from oracles.privacy import UntouchableSource
 
-from synthdp.domain import Domain
-from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.measurement import Coarsening
+from synthdp.core.domain import Domain
+from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.core.measurement import Coarsening
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.private_table import PrivateTable

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
 from synthdp.privacy.events import Event, MarginalEvent, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.ledger import PrivacyLedger

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.errors import BudgetExceededError, ParameterError
+from synthdp.core.errors import BudgetExceededError, ParameterError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import Event, MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger, exact_delta

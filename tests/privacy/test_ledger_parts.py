@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from oracles.privacy import ArraySource, Seeded
 
-from synthdp.domain import Domain
-from synthdp.errors import BudgetExceededError, ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import BudgetExceededError, ParameterError
 from synthdp.privacy.events import MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import PrivateTable

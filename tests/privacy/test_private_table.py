@@ -21,9 +21,9 @@ from helpers.tables import (
 )
 from oracles.privacy import ArraySource, Seeded, failed, gaussian_p_values
 
-from synthdp.domain import Domain
-from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.measurement import Coarsening
+from synthdp.core.domain import Domain
+from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.core.measurement import Coarsening
 from synthdp.privacy import queryable
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import SelectionEvent

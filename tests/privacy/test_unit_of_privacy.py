@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import ArraySource, Seeded
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.privacy import private_table
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger

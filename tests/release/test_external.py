@@ -8,7 +8,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.errors import ParameterError, SchemaError, SynthdpError
+from synthdp.core.errors import ParameterError, SchemaError, SynthdpError
 from synthdp.inference.engines.direct import DirectEstimator
 
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}

@@ -10,9 +10,9 @@ import pytest
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.errors import CautionWarning, ParameterError, SchemaError
-from synthdp.explain.certificates import certificate_text
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.core.errors import CautionWarning, ParameterError, SchemaError
+from synthdp.report.texts.certificates import certificate_text
+from synthdp.schema.open_schema import OpenSchema
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")

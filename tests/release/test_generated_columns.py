@@ -10,13 +10,13 @@ import pytest
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.errors import MissingExtraError, ParameterError, SchemaError
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.errors import MissingExtraError, ParameterError, SchemaError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.data.records import held_table
+from synthdp.data.records.loading import held_rows
 from synthdp.release import release
 from synthdp.release.loading import load
-from synthdp.table.records import held_table
-from synthdp.table.records.loading import held_rows
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.open_schema import OpenSchema
 
 HOUSES = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"]}}
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}

@@ -9,7 +9,7 @@ from helpers.stated import DECLARED, release_of
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.measurement import LinearMeasurement
 
 INJECTED = "<script>alert(1)</script>"
 

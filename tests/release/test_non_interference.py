@@ -15,17 +15,17 @@ from helpers.non_interference import Seen, covering, differences, of_call, of_co
 from helpers.odd_values import Hostile
 
 import synthdp
-from synthdp.errors import CautionWarning
+from synthdp.core.errors import CautionWarning
+from synthdp.data.records.held_table import HeldTableReader
+from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.keeping.journal import Journal
-from synthdp.release.registry import MECHANISMS
 from synthdp.release.stating.run_facts import RunFacts
-from synthdp.table.records.held_table import HeldTableReader
 
 pytestmark = [
     pytest.mark.usefixtures("one_run"),  # a hash in a certificate differs where a second does
     pytest.mark.filterwarnings(
-        "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table", "ignore::synthdp.errors.CautionWarning"
+        "ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table", "ignore::synthdp.core.errors.CautionWarning"
     ),
 ]
 for library in ("polars", "pyarrow", "duckdb", "xlsxwriter", "python_calamine", "dask"):
@@ -282,7 +282,7 @@ def leaks_an_error(patch):
     def told(reader):
         table = finish(reader)
         if table._coded.columns and not len(table._coded.columns[0]):
-            raise synthdp.errors.ParameterError("data: it has no rows; give some")
+            raise synthdp.core.errors.ParameterError("data: it has no rows; give some")
         return table
 
     patch.setattr(HeldTableReader, "finish", told)
@@ -337,7 +337,7 @@ def interrupted(patch):
 
 
 def stopped_journal(patch):
-    patch.setattr(Journal, "finish", failing(Journal.finish, synthdp.errors.DataFileError("journal: it is full")))
+    patch.setattr(Journal, "finish", failing(Journal.finish, synthdp.core.errors.DataFileError("journal: it is full")))
 
 
 def nothing(_patch):

@@ -6,9 +6,9 @@ import pytest
 from helpers.cli_runs import CANARY
 
 import synthdp
-from synthdp.errors import ParameterError, SourceError
-from synthdp.evaluation.metrics.read_table import read_table
-from synthdp.evaluation.observed_schema import evaluation_schema
+from synthdp.core.errors import ParameterError, SourceError
+from synthdp.report.metrics.read_table import read_table
+from synthdp.report.observed_schema import evaluation_schema
 
 dd = pytest.importorskip("dask.dataframe")
 

@@ -7,13 +7,13 @@ from helpers.quick_engines import quick_engine
 from helpers.reach import reachable
 
 import synthdp
+from synthdp.data.records.codec import CodedTable, encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms import registry
+from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.release import registry
-from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
-from synthdp.table.records.codec import CodedTable, encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 LEVELS = 16
 SCHEMA = {

@@ -6,9 +6,9 @@ import pytest
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.mechanisms.registry import ENGINES, MECHANISMS
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.CautionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
 
 SCHEMA = {
     "fields": [

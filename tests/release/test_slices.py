@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binomtest
 
 import synthdp
-from synthdp.errors import ParameterError, SchemaError
-from synthdp.measurement import LinearMeasurement
-from synthdp.table.schema.schema import Schema
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.schema.schema import Schema
 
 SHAPE = {"starts": [0, 10, 16, 19], "weights": [5, 1, 3, 91]}
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}

@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles.privacy import Seeded
-from synthdp.mechanisms.independent import Independent
-from synthdp.mechanisms.mst import MST
 
 import synthdp
-from synthdp.errors import ModelTooLargeError, ParameterError, SchemaError
+from synthdp.core.errors import ModelTooLargeError, ParameterError, SchemaError
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms.independent import Independent
+from synthdp.mechanisms.mst import MST
+from synthdp.mechanisms.registry import MECHANISMS, mechanism_named
 from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
-from synthdp.release.registry import MECHANISMS, mechanism_named
 from synthdp.release.release import Release
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 SCHEMA = {
     "fields": [

@@ -9,16 +9,16 @@ import pytest
 from oracles.privacy import Seeded
 
 import synthdp
-from synthdp.derivation import budgets
-from synthdp.errors import DataFileError, ParameterError, SchemaError
+from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.loading import held_rows
+from synthdp.learning import budgets
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.loading import held_rows
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 KINDS = {"town": "categorical", "age": "integer", "pay": "number", "member": "boolean", "day": "date"}
 DECLARED = {

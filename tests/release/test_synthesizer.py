@@ -10,7 +10,7 @@ from helpers.failing_runs import failing
 from helpers.reach import reachable
 
 import synthdp
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.keeping.budget import Budget
 

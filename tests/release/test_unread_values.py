@@ -8,11 +8,11 @@ import pytest
 from helpers.families import package, random_tables
 
 import synthdp
-from synthdp.sources.tables.rows import rows_of
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.containers import opened
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
+from synthdp.data.files.tables import open_table
+from synthdp.data.frames.containers import opened
+from synthdp.data.rows import rows_of
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 N_ROWS = 20_000
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
@@ -21,7 +21,7 @@ STATUS = {"name": "status", "type": "string", "constraints": {"enum": ["dead", "
 HOUSE = {"name": "house", "type": "string", "constraints": {"enum": ["a", "b", "c"], "required": True}}
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.CautionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
 
 
 def people(unmatched, seed=0):

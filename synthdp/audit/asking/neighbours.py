@@ -7,13 +7,13 @@ from typing import Any, final
 
 import pandas as pd
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.settings import as_schema
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.records.held_table import HeldSource, HeldTable, HeldTableReader
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 DOMAINS = ("declared", "derived")
 """Where the domain of a worst case comes from: from its schema, or from the records, under the budget."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from synthdp.cliques import Clique
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.cliques import Clique
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.events import CountsEvent, Event, ScoresEvent, SelectionEvent, exact_rho
 from synthdp.privacy.noise.exact import exponential_mechanism
 from synthdp.privacy.noise.gaussian import add_noise, gaussian_noise

@@ -16,7 +16,7 @@ from synthdp.audit.asking.questions import (
     gaussian_log_ratio,
     with_noise,
 )
-from synthdp.grid import Grid
+from synthdp.core.grid import Grid
 from synthdp.privacy.events import Event, exact_rho
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram, ValueSource

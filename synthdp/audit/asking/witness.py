@@ -8,15 +8,15 @@ from typing import Any, cast, final
 from synthdp.audit.asking.neighbours import Truth
 from synthdp.audit.asking.questions import IntArray, Measure, Question, Scores, Select
 from synthdp.audit.asking.value_questions import Frequent, Histogram, SplitTree
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.grid import Grid
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.grid import Grid
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.private_table import CountSource, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.values.private_values import PrivateValues, ValueSource
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 
 class Log(ABC):

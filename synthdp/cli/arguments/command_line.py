@@ -9,7 +9,7 @@ from synthdp.cli.arguments.releases import add_certificate, add_refit, add_run, 
 from synthdp.cli.arguments.reports import add_report
 from synthdp.cli.arguments.schemas import add_plan, add_schema
 from synthdp.cli.arguments.uncertainty import add_marginal, add_replicates
-from synthdp.version import __version__
+from synthdp.core.version import __version__
 
 EXAMPLES = """examples:
   synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9

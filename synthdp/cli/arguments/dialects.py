@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from synthdp.errors import ParameterError, SchemaError
-from synthdp.table.files.dialect import PRESETS, Dialect, properties_of
-from synthdp.table.files.formats import Format, file_kind
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.data.files.formats import Format, file_kind
+from synthdp.schema.dialect import PRESETS, Dialect, properties_of
 
 _PROPERTIES = {
     "delimiter": "delimiter",
@@ -51,7 +51,7 @@ def given_dialect(options: argparse.Namespace, *tables: str) -> dict[str, Any] |
 
     Raises `ParameterError` if one is not possible, or says nothing of any of the tables that are read and written.
     """
-    from synthdp.table.files.file_set import parts_of  # what it reads tables with is heavy
+    from synthdp.data.files.file_set import parts_of  # what it reads tables with is heavy
 
     formats = {file_kind(part).format for path in tables for part in parts_of(path)}
     for name, (format_, files) in _MEANT_FOR.items():

@@ -11,9 +11,9 @@ from synthdp.audit.check_mechanism import QUICK_ENGINE
 from synthdp.audit.game import Game
 from synthdp.cli.announcing import print_text
 from synthdp.cli.status_line import StatusLine
-from synthdp.errors import PrivacyError
+from synthdp.core.errors import PrivacyError
+from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import as_adjacency
-from synthdp.table.files.json_files import json_text
 
 
 def audit_command(options: argparse.Namespace) -> None:

@@ -4,10 +4,10 @@ import argparse
 import sys
 
 from synthdp.cli.announcing import print_text
-from synthdp.explain.budget_text import OPEN, describe_budget
+from synthdp.cli.describing.budget_text import OPEN, describe_budget
+from synthdp.core.files.json_files import json_text
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.settings import as_accounting, as_adjacency
-from synthdp.table.files.json_files import json_text
 
 
 def create_command(options: argparse.Namespace) -> None:

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from synthdp.cli.announcing import print_text
+from synthdp.cli.describing.describe import describe
 from synthdp.cli.outputs import check_distinct
-from synthdp.errors import DataFileError, ParameterError, SynthdpError
-from synthdp.explain.describe import describe
-from synthdp.explain.pages.certificate_page import certificate_page
+from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
+from synthdp.core.files.json_files import json_text
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable, write_atomically
+from synthdp.core.sealing import sealed
 from synthdp.release.stating.about import read_about
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.stating.deployment_record import deployment_record, next_tier
 from synthdp.release.stating.dp_events import event_tree
 from synthdp.release.stating.yaml_files import yaml_text
-from synthdp.sealing import sealed
-from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.json_files import json_text
-from synthdp.table.files.writing import check_writable, write_atomically
+from synthdp.report.release_pages.certificate_page import certificate_page
 
 FORMS = ("html", "registry", "json", "dp-events")
 _ENDINGS = {".html": "html", ".htm": "html", ".yaml": "registry", ".yml": "registry", ".json": "json"}

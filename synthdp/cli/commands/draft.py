@@ -8,15 +8,16 @@ from typing import Any
 from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.outputs import check_distinct, input_files
 from synthdp.cli.packages import draft_package
-from synthdp.explain.planning.readings import readings_of_draft
-from synthdp.sources.connecting import files_of, open_source
-from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.file_set import is_partitioned
-from synthdp.table.files.json_files import write_json
-from synthdp.table.files.tables import open_table
-from synthdp.table.files.writing import check_writable
-from synthdp.table.frames.containers import opened
-from synthdp.table.schema.draft import KINDS_NOTE, draft_from_frame, draft_of, draft_of_kinds
+from synthdp.cli.planning.readings import readings_of_draft
+from synthdp.core.files.json_files import write_json
+from synthdp.core.files.writing import check_writable
+from synthdp.data.engines.connecting import files_of, open_source
+from synthdp.data.files.drafting import draft_of
+from synthdp.data.files.file_set import is_partitioned
+from synthdp.data.files.tables import open_table
+from synthdp.data.frames.containers import opened
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.draft import KINDS_NOTE, draft_from_frame, draft_of_kinds
 
 
 def draft_command(options: argparse.Namespace) -> None:

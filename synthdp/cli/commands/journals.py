@@ -5,16 +5,15 @@ import sys
 from pathlib import Path
 
 from synthdp.cli.announcing import caution, print_text
+from synthdp.cli.describing.journal_text import describe_journal
 from synthdp.cli.outputs import check_distinct
-from synthdp.errors import ParameterError
-from synthdp.explain.journal_text import describe_journal
-from synthdp.release.histories.loading import from_journal
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.json_files import json_text
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.linked.histories.loading import from_journal
 from synthdp.release.keeping.kept_answers import KeptAnswers
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.synthesis import Synthesis
-from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.json_files import json_text
-from synthdp.table.files.writing import check_writable
 
 
 def show_command(options: argparse.Namespace) -> None:

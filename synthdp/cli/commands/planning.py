@@ -8,11 +8,11 @@ from synthdp.cli.announcing import print_text
 from synthdp.cli.arguments.shared import UNIT_OPTIONS
 from synthdp.cli.outputs import check_rows
 from synthdp.cli.packages import check_package, is_package_file
-from synthdp.errors import ParameterError
-from synthdp.explain.planning.plan_text import describe_plan
-from synthdp.explain.planning.schema_check import describe_check
+from synthdp.cli.planning.plan_text import describe_plan
+from synthdp.cli.planning.schema_check import describe_check
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.json_files import json_text
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
-from synthdp.table.files.json_files import json_text
 
 MAX_ROWS = 10**12
 """More records than this in a table are a slip of the finger."""

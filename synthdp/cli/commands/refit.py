@@ -8,11 +8,10 @@ from synthdp.cli.announcing import caution
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.models import release_of_one_table
 from synthdp.cli.outputs import check_distinct
-from synthdp.errors import ParameterError
-from synthdp.release.registry import engine_named
-from synthdp.reporting import logged
-from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.writing import check_writable
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.core.reporting import logged
+from synthdp.mechanisms.registry import engine_named
 
 
 def refit_command(options: argparse.Namespace) -> None:

@@ -10,20 +10,19 @@ from synthdp.cli.log_lines import progress_on
 from synthdp.cli.outputs import CERTIFICATE_ENDING, check_distinct
 from synthdp.cli.package_reports import check_report_of_package, report_on_package
 from synthdp.cli.packages import is_package_file, refuse_lost_package
-from synthdp.errors import DataFileError, ParameterError, SynthdpError
-from synthdp.evaluation.evaluate import evaluate
-from synthdp.evaluation.evaluation import NOT_PRIVATE, Evaluation
-from synthdp.evaluation.observed_schema import evaluation_schema
-from synthdp.explain.pages.release_page import release_page
-from synthdp.release.histories.history_synthesis import HistorySynthesis
-from synthdp.release.histories.loading import load
-from synthdp.rendering.figures import import_matplotlib
-from synthdp.rendering.page import import_jinja
-from synthdp.reporting import logged
-from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.json_files import json_text
-from synthdp.table.files.writing import check_writable
-from synthdp.table.schema.schema import Schema
+from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
+from synthdp.core.files.json_files import json_text
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.core.reporting import logged
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
+from synthdp.linked.histories.loading import load
+from synthdp.report.evaluate import evaluate
+from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.report.observed_schema import evaluation_schema
+from synthdp.report.release_pages.release_page import release_page
+from synthdp.report.rendering.figures import import_matplotlib
+from synthdp.report.rendering.page import import_jinja
+from synthdp.schema.schema import Schema
 
 ALL = "all"
 

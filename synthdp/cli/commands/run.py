@@ -24,24 +24,24 @@ from synthdp.cli.outputs import (
 )
 from synthdp.cli.packages import is_package_file, refuse_lost_package, run_package
 from synthdp.cli.rescue import PaidFor, rescuing
-from synthdp.errors import ParameterError
-from synthdp.inference.requests import most_rows
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.json_files import load_json, write_json
+from synthdp.core.reporting import Report, log
+from synthdp.core.requests import most_rows
+from synthdp.data.engines.connecting import files_of, open_source
+from synthdp.data.engines.engine_frame import EngineFrame
+from synthdp.data.files.table_file import TableFile
+from synthdp.data.files.tables import open_table
+from synthdp.data.rows import Rows, header_of, rows_of
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.release import Release
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 from synthdp.release.stating.about import read_about
 from synthdp.release.synthesis import Synthesis
-from synthdp.reporting import Report, log
-from synthdp.sources.connecting import files_of, open_source
-from synthdp.sources.engine_frame import EngineFrame
-from synthdp.sources.tables.rows import Rows, header_of, rows_of
-from synthdp.table.files.json_files import load_json, write_json
-from synthdp.table.files.table_file import TableFile
-from synthdp.table.files.tables import open_table
-from synthdp.table.schema.kinds import schema_of_kinds
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.public_files import schema_in
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.kinds import schema_of_kinds
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import schema_in
+from synthdp.schema.schema import Schema
 
 
 @forgetful

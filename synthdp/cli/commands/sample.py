@@ -15,20 +15,20 @@ from synthdp.cli.outputs import (
     write_sample,
 )
 from synthdp.cli.packages import sample_package
-from synthdp.errors import ParameterError, SchemaError
-from synthdp.release.histories.history_synthesis import HistorySynthesis
-from synthdp.release.histories.loading import load as load_any
-from synthdp.release.linked import linked_archive
-from synthdp.release.linked.linked_synthesis import LinkedSynthesis
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.files.json_files import load_json
+from synthdp.core.strict_json import parse_json
+from synthdp.data.files.formats import Format, file_kind
+from synthdp.data.files.tables import open_table
+from synthdp.data.frames.form import PLAIN_FORM
+from synthdp.linked import linked_archive
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
+from synthdp.linked.histories.loading import load as load_any
+from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.release.loading import load
 from synthdp.release.stating.certificate import fit_cautions
-from synthdp.strict_json import parse_json
-from synthdp.table.files.dialect import Dialect
-from synthdp.table.files.formats import Format, file_kind
-from synthdp.table.files.json_files import load_json
-from synthdp.table.files.tables import open_table
-from synthdp.table.frames.form import PLAIN_FORM
-from synthdp.table.rules.conditions import CONDITIONS
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.rules.conditions import CONDITIONS
 
 STOPPED = "the run was stopped before its end; the rows follow what it had measured until then"
 """What is said of rows from a model that was rescued."""

@@ -3,8 +3,8 @@
 import argparse
 
 from synthdp.cli.announcing import print_text
-from synthdp.explain.describe import describe
-from synthdp.table.files.json_files import json_text
+from synthdp.cli.describing.describe import describe
+from synthdp.core.files.json_files import json_text
 
 
 def show_command(options: argparse.Namespace) -> None:

@@ -11,13 +11,13 @@ from synthdp.cli.arguments.dialects import given_dialect
 from synthdp.cli.log_lines import progress_on
 from synthdp.cli.models import release_of_one_table
 from synthdp.cli.outputs import check_distinct, check_outputs, write_both
-from synthdp.errors import ParameterError
-from synthdp.explain.level_texts import decimal_mark, level_texts
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.data.files.formats import is_text
+from synthdp.data.files.tables import check_kind, write_frame
 from synthdp.release.answers import check_number_of_replicates
 from synthdp.release.stating.certificate import fit_cautions
-from synthdp.table.files.formats import STANDARD_STREAM, is_text
-from synthdp.table.files.tables import check_kind, write_frame
-from synthdp.table.files.writing import check_writable
+from synthdp.report.texts.level_texts import decimal_mark, level_texts
 
 
 def marginal_command(options: argparse.Namespace) -> None:

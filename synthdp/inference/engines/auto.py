@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator
 from synthdp.inference.estimator import Estimator, checked_problem
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
-from synthdp.measurement import LinearMeasurement
 
 
 @final

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.graphical_model import fit_potentials
 from synthdp.inference.estimator import Estimator, checked_problem
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
@@ -18,7 +19,6 @@ from synthdp.inference.model import Model, Progress
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.measurement import LinearMeasurement
 
 
 @final

@@ -13,8 +13,8 @@ the learning rate when it stalls, where the paper averages weights over the last
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.inference.engines.mixture_fit import ComponentEstimator
 from synthdp.inference.model import Model
 from synthdp.inference.models.mixture_model import MixtureModel
@@ -59,7 +59,7 @@ class GenerativeNetworkEstimator(ComponentEstimator):
         If a number is out of range or the device is unknown.
 
     >>> import numpy as np
-    >>> from synthdp.measurement import LinearMeasurement
+    >>> from synthdp.core.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.1)
     >>> model = GenerativeNetworkEstimator(n_components=20, hidden=(16,)).estimate(domain, [noisy])

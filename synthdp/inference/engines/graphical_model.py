@@ -11,10 +11,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.contradictions import Possible, added, log_masks
@@ -28,7 +29,6 @@ from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.optimisers.multipliers import is_uneven, minimise
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
-from synthdp.measurement import LinearMeasurement, estimate_total
 
 _MAX_RANGE = 25.0
 """Of potentials to start from, in nats: mirror descent learns cells at a rate in proportion to their probability."""

@@ -11,9 +11,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import cell_counts
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
@@ -23,7 +24,6 @@ from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.rows.record_moves import RecordMoves, Records
-from synthdp.measurement import LinearMeasurement
 
 _MIN_RECORDS, _MAX_RECORDS = 20_000, 1_000_000
 """Fewer could not express a share of 1e-4; more take time and memory, and are below any noise that matters."""

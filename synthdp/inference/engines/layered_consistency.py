@@ -17,10 +17,11 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.engines.local_consistency import known_messages
 from synthdp.inference.estimator import Estimator, checked_problem, concluded
@@ -42,7 +43,6 @@ from synthdp.inference.shrinkage import (
     shares_of_groups,
     unmeasured_variance,
 )
-from synthdp.measurement import LinearMeasurement, estimate_total
 
 _MAX_WHOLE = 6
 """Attributes of a clique whose subsets all have tables, 64 of them; of larger ones those of up to three."""

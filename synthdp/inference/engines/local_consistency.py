@@ -16,10 +16,11 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import possible_cells
@@ -32,7 +33,6 @@ from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
 from synthdp.inference.shrinkage import expected_shares, one_way_shares, shrunk, unmeasured_variance
-from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 _PROVEN = 1e-4
 """By what share of itself and of the noise's own half a cell a loss may be above a bound of the least one."""

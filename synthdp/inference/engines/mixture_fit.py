@@ -10,10 +10,11 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import FitWarning, ModelTooLargeError, ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
+from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
@@ -25,7 +26,6 @@ from synthdp.inference.products.array_backend import DEVICES, ArrayBackend, Devi
 from synthdp.inference.products.component_forms import ComponentForm
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
 from synthdp.inference.shrinkage import one_way_counts
-from synthdp.measurement import LinearMeasurement, estimate_total
 
 _MAX_FORBIDDEN = 1e-3
 """Share of the mixture in forbidden cells that is left to drawing again: it costs a row in a thousand."""

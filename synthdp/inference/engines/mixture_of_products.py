@@ -9,7 +9,7 @@ measured marginals are ever made, so dense sets of cliques cost no more than oth
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.engines.mixture_fit import ComponentEstimator
 from synthdp.inference.model import Model
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
@@ -50,7 +50,7 @@ class MixtureEstimator(ComponentEstimator):
         If a number is out of range or the device is unknown.
 
     >>> import numpy as np
-    >>> from synthdp.measurement import LinearMeasurement
+    >>> from synthdp.core.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
     >>> model = MixtureEstimator(n_components=10).estimate(domain, [noisy])

@@ -17,10 +17,11 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array, Codes, distinct_rows
 from synthdp.inference.estimator import Estimator, check_warm_start, checked_problem, concluded
 from synthdp.inference.loss import MarginalLoss
@@ -30,7 +31,6 @@ from synthdp.inference.models.row_marginals import RowMarginals
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.optimisers.multipliers import minimise
-from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 
 _NEGLIGIBLE_LOSS = 1e-3
 """A loss per cell that a better fit could not lower by anything that matters; the noise's own size is one half."""

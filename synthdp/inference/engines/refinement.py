@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import MIN_STDDEV, Coarsening, LinearMeasurement
 from synthdp.inference.arrays import Array
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model, Progress
 from synthdp.inference.models.refined_model import RefinedModel
-from synthdp.measurement import MIN_STDDEV, Coarsening, LinearMeasurement
 
 _MIN_SHARE = 1e-3
 """Added to the share that a level has of its group: where noise hides it, its count is uncertain all the same."""

@@ -13,7 +13,7 @@ mean error of the model is 1.5 to 9 times that of the fit on simplices, which is
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.engines.mixture_fit import ComponentEstimator
 from synthdp.inference.model import Model
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
@@ -56,7 +56,7 @@ class RelaxedTabularEstimator(ComponentEstimator):
         If a number is out of range or the device is unknown.
 
     >>> import numpy as np
-    >>> from synthdp.measurement import LinearMeasurement
+    >>> from synthdp.core.measurement import LinearMeasurement
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> noisy = LinearMeasurement(("a", "b"), np.array([[40.0, 0.0], [0.0, 60.0]]), 0.01)
     >>> model = RelaxedTabularEstimator(n_components=10).estimate(domain, [noisy])

@@ -6,7 +6,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.inference.arrays import Array, Axes
 from synthdp.inference.graphical.arithmetic import Arithmetic, LinearArithmetic, LogArithmetic, UnderflowDetected
 from synthdp.inference.trees.junction_tree import JunctionTree

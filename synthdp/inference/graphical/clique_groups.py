@@ -9,7 +9,7 @@ large table.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from synthdp.cliques import Clique
+from synthdp.core.cliques import Clique
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 
 _SMALLER = (4, 16, 64, 256)
@@ -35,7 +35,7 @@ def grouped(sets: AttributeSets, home: Clique, cliques: Sequence[Clique]) -> lis
     cliques
         The small ones.
 
-    >>> from synthdp.domain import Domain
+    >>> from synthdp.core.domain import Domain
     >>> domain = Domain(tuple("abcdefgh"), (2,) * 8)
     >>> pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("f", "g"), ("g", "h"), ("f", "h")]
     >>> [group.clique for group in grouped(AttributeSets(domain), domain.attributes, pairs)]

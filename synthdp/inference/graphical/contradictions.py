@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.trees.junction_tree import JunctionTree

@@ -5,9 +5,9 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.belief_propagation import BeliefPropagation
 from synthdp.inference.graphical.clique_groups import grouped

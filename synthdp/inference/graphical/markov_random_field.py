@@ -7,10 +7,11 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.factor import Factor
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.factor import Factor
+from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.graphical.contradictions import blame, possible_of
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
@@ -18,7 +19,6 @@ from synthdp.inference.graphical.tree_completion import complete_records
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_given, check_slice
-from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.saving import tables_from_state
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 

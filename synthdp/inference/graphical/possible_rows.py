@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.contradictions import added, log_masks
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField

@@ -13,8 +13,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.errors import ParameterError
 from synthdp.inference.arrays import Array, CodeColumn, IntArray, row_keys
 from synthdp.inference.drawing import draw_each
 from synthdp.inference.graphical.arithmetic import LogArithmetic

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.contradictions import Possible, added, log_masks
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 
-from synthdp.cliques import Clique
+from synthdp.core.cliques import Clique
+from synthdp.core.requests import check_cells
 from synthdp.inference.arrays import Array
 from synthdp.inference.graphical.query_plan import QueryPlan, Split
-from synthdp.inference.requests import check_cells
 from synthdp.inference.summation import summed
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets
 from synthdp.inference.trees.junction_tree import JunctionTree

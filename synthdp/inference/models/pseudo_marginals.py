@@ -11,11 +11,12 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.factor import Factor
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.factor import Factor
+from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.possible_rows import possible_cells
@@ -25,7 +26,6 @@ from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
 from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_inside, some_of
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.regions.region_tables import RegionTables, region_tree
-from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside
 from synthdp.inference.rows.record_moves import RecordMoves, Records

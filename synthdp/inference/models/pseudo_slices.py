@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
 from synthdp.inference.drawing import order_of_alike, round_counts
 from synthdp.inference.graphical.contradictions import Possible

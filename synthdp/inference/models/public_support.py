@@ -28,7 +28,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
+from synthdp.core.cliques import Clique
 from synthdp.inference.arrays import Array
 from synthdp.inference.loss import MarginalLoss
 

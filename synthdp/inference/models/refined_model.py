@@ -6,15 +6,15 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.factor import Factor
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.factor import Factor
+from synthdp.core.measurement import Coarsening
+from synthdp.core.requests import check_cliques, seeded
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.drawing import draw_values
 from synthdp.inference.model import Model, State, Wanted, check_given, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.inference.requests import check_cliques, seeded
-from synthdp.measurement import Coarsening
 
 _LEAST_SHARE = 1e-50
 """Of a level in its group: too little to be drawn beside any other."""

@@ -6,8 +6,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, cell_numbers
 
 

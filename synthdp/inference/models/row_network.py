@@ -12,8 +12,8 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, CodeColumn, Column, IntArray, cell_counts, cell_numbers, row_keys
 from synthdp.inference.drawing import draw_by_group, round_counts
 from synthdp.inference.regions.region_tables import ROUNDING, RegionTables

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from importlib import import_module
 
-from synthdp.domain import Domain
-from synthdp.errors import DataFileError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import DataFileError
 from synthdp.inference.arrays import Array
 from synthdp.inference.model import Model, State
 

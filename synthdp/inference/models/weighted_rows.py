@@ -8,16 +8,16 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.factor import Factor
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.factor import Factor
+from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_counts, compact
 from synthdp.inference.drawing import draw_counts, order_of_alike, round_counts
 from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
 from synthdp.inference.models.public_support import SupportReport
-from synthdp.inference.requests import check_cliques, check_rows, seeded
 from synthdp.inference.rows.partial_records import complete_from_rows, drawn_inside, weights_nearest, with_wanted_levels
 from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import final
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.inference.model import Ending, FitStatus, Progress
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 

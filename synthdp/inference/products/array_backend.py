@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import MissingExtraError, ParameterError
+from synthdp.core.errors import MissingExtraError, ParameterError
 
 DeviceArray: TypeAlias = Any
 """An array of the backend: a numpy array or a torch tensor of float64."""

@@ -2,7 +2,7 @@
 
 from typing import Protocol, final
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 from synthdp.inference.products.product_components import attribute_rows
 

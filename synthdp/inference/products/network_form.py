@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 from synthdp.inference.products.component_forms import Components
 from synthdp.inference.products.product_components import attribute_rows

@@ -17,8 +17,8 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
 
 _MAX_NUMBERS = 1 << 23  # of the temporary tables of one matrix product: 64 MiB

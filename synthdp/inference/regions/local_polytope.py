@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
+from synthdp.core.cliques import Clique
 from synthdp.inference.arrays import Array, Axes
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.summation import summed

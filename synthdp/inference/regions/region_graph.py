@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Self, final
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 
 
 @final

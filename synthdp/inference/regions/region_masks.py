@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique
+from synthdp.core.errors import ParameterError
 from synthdp.inference.regions.region_graph import RegionGraph
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.inference.summation import marginal_inside
 from synthdp.inference.trees.junction_tree import JunctionTree

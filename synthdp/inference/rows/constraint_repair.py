@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, Column, IntArray
 from synthdp.inference.graphical.possible_rows import possible_rows
 

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray, compact, row_keys
 
 _MAX_COMPARED = 1 << 15

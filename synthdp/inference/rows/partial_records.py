@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.requests import seeded
 from synthdp.inference.arrays import Array, Codes, IntArray, compact
 from synthdp.inference.graphical.contradictions import blame
 from synthdp.inference.graphical.possible_rows import check_possible, possible_cells
 from synthdp.inference.model import check_given
-from synthdp.inference.requests import seeded
 from synthdp.inference.rows.constraint_repair import repaired
 from synthdp.inference.rows.matching_rows import AgreeingRows
 

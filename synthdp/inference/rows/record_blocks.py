@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import IntArray
 
 _MAX_VALUES = 2048

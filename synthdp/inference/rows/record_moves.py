@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray, cell_counts, cell_numbers
 from synthdp.inference.drawing import draw_each
 from synthdp.inference.graphical.possible_rows import possible_cells

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array, IntArray
 from synthdp.inference.rows.record_blocks import Block
 

@@ -9,8 +9,8 @@ from math import log
 from operator import add, mul
 from typing import TypeAlias, final
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 
 AttributeSet: TypeAlias = int
 """Attributes as a bit mask: bit ``i`` is the attribute at position ``i`` of the domain."""

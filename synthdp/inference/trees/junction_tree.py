@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self, final
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.inference.trees.attribute_sets import AttributeSets
 from synthdp.inference.trees.triangulation import triangulate
 

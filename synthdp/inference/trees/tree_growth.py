@@ -8,8 +8,8 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, Graph
 from synthdp.inference.trees.junction_tree import JunctionTree
 from synthdp.inference.trees.triangulation import Triangulation, connected_parts, eliminate_within, peel, triangulate
@@ -219,7 +219,7 @@ def small_growths(growth: TreeGrowth, candidates: Sequence[Clique], *, max_cells
     max_cells
         Most cells of the tree. Where every candidate passes it, those are given that pass it least.
 
-    >>> from synthdp.domain import Domain
+    >>> from synthdp.core.domain import Domain
     >>> growth = TreeGrowth(Domain(("a", "b", "c"), (2, 3, 4)))
     >>> small_growths(growth, [("a", "b"), ("b", "c"), ("a", "b", "c")], max_cells=14)
     [('a', 'b'), ('b', 'c')]

@@ -37,7 +37,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.noise.exact import Bounds, erf_bounds, exp_bounds, invert
 from synthdp.privacy.noise.laplace import IntArray
 from synthdp.privacy.noise.randomness import Randomness

@@ -8,8 +8,8 @@ from typing import ClassVar, Generic, Protocol, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError, PrivacyError
-from synthdp.grid import MAX_POINT, Grid
+from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.grid import MAX_POINT, Grid
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta
 from synthdp.privacy.queryable import Answer, Queryable

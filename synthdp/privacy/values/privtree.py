@@ -57,7 +57,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.events import Event, exact_rho
 from synthdp.privacy.noise.exact import exp_bounds
 from synthdp.privacy.noise.laplace import discrete_laplace

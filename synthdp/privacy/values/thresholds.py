@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil, isqrt, sqrt
 from statistics import NormalDist
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.noise.exact import erf_bounds
 
 MIN_DELTA = 1e-280

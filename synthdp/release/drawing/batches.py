@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.core.requests import check_seed
+from synthdp.data.files.formats import import_pyarrow
 from synthdp.inference.model import Model
-from synthdp.inference.requests import check_seed
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused
-from synthdp.table.files.formats import import_pyarrow
-from synthdp.table.generated.id_column import MAX_START
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.made_up.id_column import MAX_START
+from synthdp.schema.schema import Schema
 
 BLOCK_ROWS = 2**17
 """Rows that are drawn together, from a seed of their own. Another number would make other rows of the same seed."""

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.errors import ModelTooLargeError, ParameterError
+from synthdp.core.errors import ModelTooLargeError, ParameterError
+from synthdp.data.records.codec import decode
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.release.drawing.given_rows import GivenRows, given_rows, with_given
 from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn, without_unused
-from synthdp.table.columns.column import code_dtype
-from synthdp.table.records.codec import decode
-from synthdp.table.schema.schema import Schema, narrowed_schema
+from synthdp.schema.columns.column import code_dtype
+from synthdp.schema.schema import Schema, narrowed_schema
 
 Shares = Mapping[str, NDArray[np.float64]]
 

@@ -10,20 +10,20 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_list_like
 
-from synthdp.errors import ParameterError, SchemaError
-from synthdp.table.columns.binned import BinnedColumn
-from synthdp.table.columns.boolean import BooleanColumn
-from synthdp.table.columns.categorical import CategoricalColumn
-from synthdp.table.columns.column import Column
-from synthdp.table.columns.dates import DateColumn
-from synthdp.table.columns.edges import NumericColumn
-from synthdp.table.columns.reading import is_missing, objects_of, texts_of
-from synthdp.table.frames.containers import is_foreign, opened
-from synthdp.table.frames.empty_cells import Mask, empty_cells, filled_cells
-from synthdp.table.frames.partitioned_frame import partitioned
-from synthdp.table.headers import listed
-from synthdp.table.schema.schema import Schema
-from synthdp.table.with_columns import with_columns
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.data.frames.containers import is_foreign, opened
+from synthdp.data.frames.partitioned_frame import partitioned
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.boolean import BooleanColumn
+from synthdp.schema.columns.categorical import CategoricalColumn
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.edges import NumericColumn
+from synthdp.schema.columns.reading import is_missing, objects_of, texts_of
+from synthdp.schema.made_up.empty_cells import Mask, empty_cells, filled_cells
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import listed
+from synthdp.schema.words.with_columns import with_columns
 
 Rows = NDArray[np.intp]
 

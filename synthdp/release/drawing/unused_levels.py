@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.derivation.unread import levels_without_records
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement
-from synthdp.table.schema.schema import Schema
+from synthdp.learning.unread import levels_without_records
+from synthdp.schema.schema import Schema
 
 Unused = Mapping[str, int]
 """The code without records of some attributes."""

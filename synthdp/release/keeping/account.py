@@ -22,7 +22,7 @@ from math import exp, inf, log, nextafter
 from statistics import NormalDist
 from typing import Self, final
 
-from synthdp.errors import BudgetExceededError, PrivacyError
+from synthdp.core.errors import BudgetExceededError, PrivacyError
 from synthdp.privacy.accounting import Accounting, best_order
 
 RESERVED = 0.25

@@ -5,7 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self, final
 
-from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
+from synthdp.core.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
+from synthdp.core.version import __version__
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
@@ -14,7 +15,6 @@ from synthdp.release.keeping.budget_entries import FORMAT, Entries, cost_to_dict
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.checks import check_words, checked_path, member_of
 from synthdp.release.keeping.journal import Journal, new_run, now
-from synthdp.version import __version__
 
 WHAT = "budget"
 PATIENCE = 60.0

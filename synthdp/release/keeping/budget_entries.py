@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Self, final
 
-from synthdp.errors import ParameterError, SynthdpError
+from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta

@@ -12,11 +12,10 @@ from os.path import lexists
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, Self, TypeVar, final
 
-from synthdp.errors import DataFileError, SchemaError
+from synthdp.core.errors import DataFileError, SchemaError
+from synthdp.core.files.writing import STANDARD_STREAM, flush_directory, reason, write_atomically
+from synthdp.core.strict_json import MAX_MEMORY, memory_of, parse_json
 from synthdp.release.keeping.locks import close_locked, open_locked
-from synthdp.strict_json import MAX_MEMORY, memory_of, parse_json
-from synthdp.table.files.formats import STANDARD_STREAM
-from synthdp.table.files.writing import flush_directory, reason, write_atomically
 
 Result = TypeVar("Result")
 

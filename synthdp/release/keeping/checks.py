@@ -5,7 +5,7 @@ from numbers import Real
 from os import PathLike
 from typing import TypeVar
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 
 Member = TypeVar("Member", bound=Enum)
 

@@ -11,7 +11,7 @@ from os import PathLike
 
 import numpy as np
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 
 
 def digest_of(value: object) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self, final
 
-from synthdp.errors import DataFileError, ParameterError, PrivacyError
+from synthdp.core.errors import DataFileError, ParameterError, PrivacyError
 from synthdp.privacy.events import Event
 from synthdp.privacy.queryable import Answer
 from synthdp.release.keeping.chained_file import ChainedFile

@@ -8,10 +8,10 @@ from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
-from synthdp.derivation.filling import Filling, UnreadCount
-from synthdp.domain import Domain
-from synthdp.errors import DataFileError, SynthdpError
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.domain import Domain
+from synthdp.core.errors import DataFileError, SynthdpError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import Event, MarginalEvent
 from synthdp.privacy.ledger import PrivacyLedger
@@ -29,7 +29,7 @@ from synthdp.release.keeping.journal import (
     when_in,
 )
 from synthdp.release.keeping.kept_events import MAX_ANSWER_BYTES, answer_in, event_in, merging_in
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 NO_RUN = "its lines are no run's; give a file that synthdp wrote"
 

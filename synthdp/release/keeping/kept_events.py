@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from synthdp.errors import ParameterError
-from synthdp.measurement import Coarsening
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening
 from synthdp.privacy.events import Event, MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.queryable import Answer
 from synthdp.privacy.values.privtree import PrivTreeEvent

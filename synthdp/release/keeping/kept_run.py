@@ -8,11 +8,11 @@ from logging import INFO
 from os import PathLike
 from typing import Any, final
 
-from synthdp.errors import ParameterError, PrivacyError, SynthdpError
+from synthdp.core.errors import ParameterError, PrivacyError, SynthdpError
+from synthdp.core.reporting import log
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.journal import Journal, check_replaceable, new_run, now
-from synthdp.reporting import log
 
 
 @final

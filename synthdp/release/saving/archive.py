@@ -12,24 +12,24 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.errors import DataFileError
+from synthdp.core.errors import DataFileError
+from synthdp.core.files.writing import reason
+from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.core.strict_json import parse_json
+from synthdp.core.version import __version__
+from synthdp.data.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
 from synthdp.inference.model import Model
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.release.saving.arrays import from_npy, to_npy
 from synthdp.release.saving.members import MAX_RATIO, Folder, Members, open_members, write_members
 from synthdp.release.saving.stated import checked_certificate
-from synthdp.strict_json import parse_json
-from synthdp.table.files.writing import reason
-from synthdp.table.frames.saved_dtypes import dtypes_as_json, dtypes_from_json
-from synthdp.table.schema.schema import Schema
-from synthdp.version import __version__
+from synthdp.schema.schema import Schema
 
 FORMAT = "synthdp-synthesis/2"
 """Stands in every file; another number is another format. Version 1 had no checksums."""
 
 LINKED_MANIFEST = "linked.json"
-"""What a file of linked tables has at its top, see `synthdp.release.linked.linked_archive`."""
+"""What a file of linked tables has at its top, see `synthdp.linked.linked_archive`."""
 
 _MANIFEST = "synthesis.json"
 

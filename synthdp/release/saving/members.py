@@ -10,8 +10,8 @@ from os import PathLike, fstat
 from pathlib import Path
 from typing import final
 
-from synthdp.errors import DataFileError
-from synthdp.table.files.writing import write_atomically
+from synthdp.core.errors import DataFileError
+from synthdp.core.files.writing import write_atomically
 
 SUMS = "SHA256SUMS"
 """The member with the checksums of all others, as `sha256sum` of GNU writes and checks them."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from synthdp.errors import DataFileError
-from synthdp.sealing import DAMAGED, is_damaged
+from synthdp.core.errors import DataFileError
+from synthdp.core.sealing import DAMAGED, is_damaged
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "guarantee": (str,),

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-from synthdp.errors import ParameterError, SchemaError
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.files.json_files import load_json
 from synthdp.release.stating.yaml_files import load_yaml
-from synthdp.table.files.json_files import load_json
 
 MAX_LINE, MAX_TEXT, MAX_ENTRIES = 200, 10_000, 50
 """Most characters of a line and of a text, and most entries of a list: a page holds no more."""

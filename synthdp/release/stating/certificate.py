@@ -7,9 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.core.version import __version__
+from synthdp.core.workload import Workload
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement, clear_total
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.gaussian import GAUSSIAN
@@ -17,11 +20,8 @@ from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.stating.meaning import Protection, stated_meaning
 from synthdp.release.stating.software import versions
 from synthdp.release.stating.words import THEOREMS, unit_in_words
-from synthdp.selection.mechanism import Mechanism
-from synthdp.table.columns.column import Column
-from synthdp.table.schema.schema import Schema
-from synthdp.version import __version__
-from synthdp.workload import Workload
+from synthdp.schema.columns.column import Column
+from synthdp.schema.schema import Schema
 
 SCHEMA_FILE = Path(__file__).with_name("certificate.schema.json")
 """JSON Schema (draft 2020-12) of every certificate that this version writes."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from synthdp.errors import ParameterError, PrivacyError
+from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.stating.meaning import with_what_was_meant

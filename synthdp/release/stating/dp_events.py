@@ -5,7 +5,7 @@ from importlib import import_module
 from math import sqrt
 from typing import Any
 
-from synthdp.errors import MissingExtraError, ParameterError
+from synthdp.core.errors import MissingExtraError, ParameterError
 
 RELATION = "ADD_OR_REMOVE_ONE"
 """The accountants' default; each event's sensitivity already is that of the release's own unit of privacy."""

@@ -6,7 +6,7 @@ from typing import Any
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
 from synthdp.release.stating.certificate import fit_cautions, fit_facts
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 
 def refitted(

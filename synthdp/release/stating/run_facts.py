@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Self, final
 
-from synthdp.derivation.filling import UnreadCount
-from synthdp.derivation.unread import levels_without_records, unread_cautions, unread_facts
+from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement, clear_total
+from synthdp.learning.filling import UnreadCount
+from synthdp.learning.unread import levels_without_records, unread_cautions, unread_facts
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.stating.certificate import (
@@ -19,10 +19,10 @@ from synthdp.release.stating.certificate import (
     privacy_certificate,
     unfinished_facts,
 )
-from synthdp.table.columns.categorical import CategoricalColumn
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.public_files import schema_in
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.columns.categorical import CategoricalColumn
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.public_files import schema_in
+from synthdp.schema.schema import Schema
 
 
 @final

@@ -3,7 +3,7 @@
 import platform
 from importlib import metadata
 
-from synthdp.version import __version__
+from synthdp.core.version import __version__
 
 _LIBRARIES = ("numpy", "scipy", "pandas")
 """They compute what is fitted and drawn."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement
 
 if TYPE_CHECKING:
     from networkx import Graph

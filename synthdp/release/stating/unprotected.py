@@ -1,7 +1,7 @@
 """What a release says that no guarantee protects: all that was declared or chosen, before the records were read."""
 
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
-from synthdp.table.schema.open_schema import OpenSchema
+from synthdp.schema.open_schema import OpenSchema
 
 
 def unprotected_quantities(schema: OpenSchema, unit: PrivacyUnit, *, has_public_dtypes: bool) -> list[dict[str, str]]:

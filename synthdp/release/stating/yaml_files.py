@@ -5,8 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from synthdp.errors import DataFileError, MissingExtraError, ParameterError
-from synthdp.table.files.writing import reason
+from synthdp.core.errors import DataFileError, MissingExtraError, ParameterError
+from synthdp.core.files.writing import reason
 
 MAX_BYTES, MAX_DEPTH = 1 << 18, 20
 """Larger files, and deeper ones, were written by no curator."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from synthdp.measurement import FloatArray
+from synthdp.core.measurement import FloatArray
 from synthdp.release.uncertainty.combining import Analysed
 
 _Z = 1.96

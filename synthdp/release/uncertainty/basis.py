@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from synthdp.measurement import LinearMeasurement
-from synthdp.table.schema.schema import Schema
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.schema.schema import Schema
 
 Ground: TypeAlias = Literal["measured", "pairs", "merged", "model"]
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.cliques import Clique
-from synthdp.domain import Domain
-from synthdp.measurement import MAX_COUNT, MIN_STDDEV, Coarsening, FloatArray, LinearMeasurement, total_and_noise
-from synthdp.selection.residuals import best_linear_estimates
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, Coarsening, FloatArray, LinearMeasurement, total_and_noise
+from synthdp.mechanisms.shared.residuals import best_linear_estimates
 
 MAX_SOLVED = 2048
 """Cells of a marginal up to which merged levels and uneven noise are solved for: some seconds at most."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from synthdp.errors import ParameterError
-from synthdp.table.schema.schema import Schema
+from synthdp.core.errors import ParameterError
+from synthdp.schema.schema import Schema
 
 _MAX_NAMED = 8
 """Names or levels that an error lists; it is one line."""

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from synthdp.measurement import FloatArray
+from synthdp.core.measurement import FloatArray
 from synthdp.release.uncertainty.basis import Basis
 
 Target: TypeAlias = Literal["population", "table"]

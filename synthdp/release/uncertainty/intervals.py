@@ -6,14 +6,14 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from synthdp.cliques import Clique
-from synthdp.errors import ModelTooLargeError, ParameterError
-from synthdp.inference.requests import check_cliques
-from synthdp.measurement import FloatArray, LinearMeasurement
+from synthdp.core.cliques import Clique
+from synthdp.core.errors import ModelTooLargeError, ParameterError
+from synthdp.core.measurement import FloatArray, LinearMeasurement
+from synthdp.core.requests import check_cliques
 from synthdp.release.uncertainty.cell_estimates import cell_estimates
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
-from synthdp.table.columns.column import Column
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.columns.column import Column
+from synthdp.schema.schema import Schema
 
 MEASURED, MODEL = "measured", "model"
 """What a count rests on: on measurements alone, or on a model as well."""

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from synthdp.cliques import Clique, maximal_cliques
-from synthdp.domain import Domain
-from synthdp.measurement import FloatArray, LinearMeasurement
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.release.uncertainty.cell_estimates import CellEstimates, cell_estimates, places_in, summed_to
 
 

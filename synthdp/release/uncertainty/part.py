@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from synthdp.constraint import Constraint
+from synthdp.core.constraint import Constraint
+from synthdp.core.measurement import LinearMeasurement, combined_measurements
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.estimator import Estimator
-from synthdp.measurement import LinearMeasurement, combined_measurements
 from synthdp.release.uncertainty.cell_estimates import summed_to
-from synthdp.table.generated.generated import NOTHING_GENERATED
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.made_up.generated import NOTHING_GENERATED
+from synthdp.schema.schema import Schema
 
 MAX_CELLS = 1 << 16
 """Of a junction tree up to which the exact engine fits: beyond, twenty fits would take minutes."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import MAX_COUNT, FloatArray, LinearMeasurement
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.measurement import MAX_COUNT, FloatArray, LinearMeasurement
 
 
 def refits(

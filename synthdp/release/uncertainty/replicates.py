@@ -7,15 +7,15 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 import pandas as pd
 
-from synthdp.errors import CautionWarning, ParameterError
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.errors import CautionWarning, ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.release.uncertainty import analyses
 from synthdp.release.uncertainty.basis import basis_of
 from synthdp.release.uncertainty.columns import check_columns, check_level, check_number, is_number, levels_in
 from synthdp.release.uncertainty.combining import N_CENTRES, Analysed, Target, combined
 from synthdp.release.uncertainty.intervals import check_interval
 from synthdp.release.uncertainty.tables import ReplicateTables, Tables
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 Analysis: TypeAlias = Callable[[pd.DataFrame], tuple[Any, Any]]
 """From a table to values and their sampling variances: numbers, or Series with one entry a quantity."""

@@ -7,14 +7,14 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 import pandas as pd
 
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.model import Model
-from synthdp.measurement import LinearMeasurement
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.uncertainty.combining import N_CENTRES
 from synthdp.release.uncertainty.part import Part
 from synthdp.release.uncertainty.refitting import refits
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 Fits: TypeAlias = Callable[[Sequence[np.random.Generator]], list[Model]]
 """From sources of noise to the fit and those of replicates, one for each source."""

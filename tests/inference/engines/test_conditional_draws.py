@@ -7,9 +7,10 @@ from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.engines.refinement import estimate_refined
@@ -20,7 +21,6 @@ from synthdp.inference.models.pseudo_slices import field_of
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.rows.matching_rows import AgreeingRows
 from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.measurement import Coarsening, LinearMeasurement
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 4))
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)

@@ -9,19 +9,19 @@ import pytest
 from helpers.quick_engines import quick_engine
 from oracles.inference import marginal_of, noisy
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.inference.engines.auto import AutoEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import checked_problem
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.release.registry import ENGINES as NAMED
+from synthdp.mechanisms.registry import ENGINES as NAMED
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
 ALL_ROWS = tuple(np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True))

@@ -8,8 +8,9 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
@@ -17,7 +18,6 @@ from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.estimator import MAX_RATIO
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("a",), (), ("c", "a")]

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from oracles.inference import least_loss, marginal_of, noisy, whitened
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import MissingExtraError, ModelTooLargeError, ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import MissingExtraError, ModelTooLargeError, ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator
@@ -17,7 +18,6 @@ from synthdp.inference.models.mixture_model import MixtureModel
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.network_form import NetworkForm
-from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
 PROBLEMS = {
@@ -98,7 +98,7 @@ def test_a_network_starts_at_given_components_or_around_their_mean():
 
 
 @pytest.mark.parametrize("problem", ["tree", "cycle", "nested", "axes in another order"])
-@pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")
 def test_the_loss_falls_to_near_the_least(joint, problem):
     measurements = measured(joint, PROBLEMS[problem], stddev=5.0)
     model = small(driver=CLOSE).estimate(DOMAIN, measurements)
@@ -115,7 +115,7 @@ def test_the_loss_falls_to_near_the_least(joint, problem):
         assert model.status.loss >= 0.999 * least_loss(matrix, target, estimate_total(measurements))
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")
 def test_the_loss_falls_as_iterations_are_added_and_a_fit_cut_short_says_so(joint):
     measurements = measured(joint, PROBLEMS["cycle"], stddev=1.0)
     losses, seen = [], []

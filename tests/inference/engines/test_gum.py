@@ -19,15 +19,15 @@ from helpers.fit_problems import (
 )
 from oracles.inference import marginal_of
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.gum import RecordUpdateEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.measurement import LinearMeasurement
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)

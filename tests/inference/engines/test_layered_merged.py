@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from oracles.inference import marginal_of
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.engines.layered_consistency import LayeredConsistencyEstimator, _Layers
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.measurement import Coarsening, LinearMeasurement
 
 ENGINE = LayeredConsistencyEstimator()
 DOMAIN = Domain(("a", "b", "c"), (6, 5, 2))

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
 
-from synthdp.domain import Domain
-from synthdp.errors import FitWarning, ModelTooLargeError, ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import FitWarning, ModelTooLargeError, ParameterError
+from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.engines.gum import RecordUpdateEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.measurement import LinearMeasurement, estimate_total
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)

@@ -12,14 +12,14 @@ from oracles.inference import (
     whitened,
 )
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import FitWarning
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import FitWarning
+from synthdp.core.measurement import LinearMeasurement, combined_measurements, estimate_total
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.measurement import LinearMeasurement, combined_measurements, estimate_total
 
 ENGINES = [GraphicalModelEstimator, DirectEstimator]
 TIGHT = MirrorDescent(tolerance=1e-9, window=60, max_iterations=20_000)
@@ -162,7 +162,7 @@ def test_negative_counts_are_projected_to_the_simplex():
     np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=0.05)
 
 
-@pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")
 @pytest.mark.parametrize("memory", [0, 1, 20])
 def test_the_loss_falls_monotonically_whatever_the_memory(memory):
     domain, measurements = loopy_problem(4, ratio=5.0)

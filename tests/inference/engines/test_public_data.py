@@ -8,18 +8,18 @@ import pytest
 from helpers.seldom import often
 from oracles.inference import least_loss, loss_and_gap, marginal_of, noisy, random_cliques, random_domain, whitened
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
 from synthdp.inference.arrays import distinct_rows
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.models.public_support import judge_support
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.measurement import Coarsening, LinearMeasurement, estimate_total
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
 
 TIGHT = MirrorDescent(tolerance=1e-8, window=30)
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))

@@ -7,11 +7,11 @@ import pytest
 from helpers.quick_engines import quick_engine
 from oracles.random_problems import least_loss_of, loss_of, random_problem
 
-from synthdp.errors import FitWarning
+from synthdp.core.errors import FitWarning
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.engines.mixture_fit import ComponentEstimator, _with_forbidden
 from synthdp.inference.model import FitStatus
-from synthdp.release.registry import ENGINES
+from synthdp.mechanisms.registry import ENGINES
 
 LEAST_LOSS = LocalConsistencyEstimator(shrinkage=False)
 DRAWN_TO_PRIORS = {"local-consistency", "layered-consistency"}

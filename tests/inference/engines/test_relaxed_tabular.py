@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy, random_cliques, random_domain
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import FitWarning, MissingExtraError, ModelTooLargeError, ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import FitWarning, MissingExtraError, ModelTooLargeError, ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.engines.mixture_fit import _Objective, _target
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator
@@ -29,7 +30,6 @@ from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.component_forms import SoftmaxForm, TableForm
 from synthdp.inference.products.product_components import ProductComponents
 from synthdp.inference.rows.constraint_repair import repaired
-from synthdp.measurement import LinearMeasurement
 
 ENGINES = [MixtureEstimator, RelaxedTabularEstimator]
 NUMPY = ArrayBackend("numpy")

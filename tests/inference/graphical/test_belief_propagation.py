@@ -17,8 +17,8 @@ from oracles.inference import (
     random_potentials,
 )
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.inference.graphical import belief_propagation
 from synthdp.inference.graphical.arithmetic import LinearArithmetic, LogArithmetic, UnderflowDetected
 from synthdp.inference.graphical.belief_propagation import BeliefPropagation

@@ -5,7 +5,7 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.graphical.clique_groups import grouped
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.trees.attribute_sets import AttributeSets

@@ -13,9 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, field, joint_logarithm, log_sum_exp, marginal_of, random_potentials
 
-from synthdp.cliques import all_k_way
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError
+from synthdp.core.cliques import all_k_way
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
 from synthdp.inference.graphical import tree_marginals
 from synthdp.inference.graphical.marginal_oracle import MarginalOracle
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
@@ -151,10 +151,10 @@ def test_tables_on_the_way_are_refused_as_answers_are(monkeypatch):
     windows = [domain.attributes[i : i + 7] for i in range(18)]
     model = field(domain, random_potentials(np.random.default_rng(0), domain, windows, scale=1.0))
     ends = domain.attributes[:5] + domain.attributes[-5:]
-    monkeypatch.setattr("synthdp.inference.requests.MAX_CELLS", 1500)
+    monkeypatch.setattr("synthdp.core.requests.MAX_CELLS", 1500)
     with pytest.raises(ModelTooLargeError, match=r"a table on the way has \d+ cells, at most 1500 are allowed"):
         model.marginal(ends)
-    monkeypatch.setattr("synthdp.inference.requests.MAX_CELLS", 1 << 12)
+    monkeypatch.setattr("synthdp.core.requests.MAX_CELLS", 1 << 12)
     assert model.marginal(ends).total() == pytest.approx(model.total)
 
 

@@ -9,9 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from oracles.inference import STATUS, field, joint_logarithm, log_sum_exp, marginal_of
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
 from synthdp.inference.engines.gum import RecordUpdateEstimator
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
@@ -20,9 +21,8 @@ from synthdp.inference.models.mixture_model import MixtureModel
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.weighted_rows import WeightedRowsModel
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
-from synthdp.measurement import Coarsening, LinearMeasurement
 
-pytestmark = pytest.mark.filterwarnings("ignore::synthdp.errors.FitWarning")  # fits are cut short to save time
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
 
 DOMAIN = Domain(("a", "b", "c", "d"), (3, 2, 4, 3))
 CONSTRAINTS = (

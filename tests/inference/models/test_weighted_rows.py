@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from oracles.inference import STATUS
 
-from synthdp.constraint import Constraint
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.public_support import SupportReport
 from synthdp.inference.models.saved_models import model_from_state, model_to_state

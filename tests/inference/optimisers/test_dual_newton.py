@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.optimisers.dual_newton import DualNewton
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
 
-from synthdp.constraint import Constraint
+from synthdp.core.constraint import Constraint
 from synthdp.inference.arrays import cell_counts
 from synthdp.inference.graphical.possible_rows import possible_cells
 from synthdp.inference.rows import record_views

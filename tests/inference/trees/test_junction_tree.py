@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains
 
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
 
@@ -140,7 +140,7 @@ def test_the_better_of_two_heuristics_is_kept():
 def test_trees_do_not_depend_on_the_hash_seed():
     program = """
 import random
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.inference.trees.junction_tree import JunctionTree
 chance = random.Random(0)
 for _ in range(60):

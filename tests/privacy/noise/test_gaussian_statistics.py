@@ -7,7 +7,7 @@ import pytest
 from oracles.erf import RoundedCdf
 from oracles.privacy import failed, gaussian_p_values, p_binomial, p_same_distribution
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.noise.gaussian import (
     MAX_SIGMA_SQUARED,
     MAX_TABLE_SIGMA_SQUARED,

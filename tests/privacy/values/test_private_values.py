@@ -20,8 +20,8 @@ from helpers.values import (
     units,
 )
 
-from synthdp.errors import BudgetExceededError, ParameterError, PrivacyError
-from synthdp.grid import MAX_POINT
+from synthdp.core.errors import BudgetExceededError, ParameterError, PrivacyError
+from synthdp.core.grid import MAX_POINT
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.unit import Adjacency

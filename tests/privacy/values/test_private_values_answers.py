@@ -14,7 +14,7 @@ from oracles.noise_tails import tails
 from oracles.privacy import ALPHA, Seeded, failed, gaussian_p_values, p_binomial
 from scipy import stats
 
-from synthdp.errors import PrivacyError
+from synthdp.core.errors import PrivacyError
 from synthdp.privacy import queryable
 from synthdp.privacy.noise.gaussian import gaussian_noise
 from synthdp.privacy.unit import Adjacency

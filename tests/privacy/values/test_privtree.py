@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Replay, Seeded, failed, p_binomial, p_chi_squared
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.privacy.values.privtree import MAX_SCALE, PrivTreeEvent, privtree_epsilon, split_tree

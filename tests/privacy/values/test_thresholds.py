@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracles.noise_tails import tails
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
 from synthdp.privacy.noise.gaussian import MAX_SIGMA_SQUARED
 from synthdp.privacy.unit import MAX_ROWS
 from synthdp.privacy.values.thresholds import MIN_DELTA, partition_threshold, tail_bound

@@ -5,12 +5,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from synthdp.errors import ParameterError
+from synthdp.core.errors import ParameterError
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
 from synthdp.release.drawing import batches
 from synthdp.release.release import Release
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 FIELDS = [
     {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},

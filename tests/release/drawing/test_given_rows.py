@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import synthdp
-from synthdp.errors import ParameterError, SchemaError
-from synthdp.measurement import LinearMeasurement
-from synthdp.table.schema.schema import Schema
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.schema.schema import Schema
 
 BOUNDS = {"minimum": 0, "maximum": 99, "required": True}
 FIELDS = [

@@ -9,14 +9,14 @@ import pytest
 from helpers.html_pages import Page
 
 import synthdp
-from synthdp.domain import Domain
-from synthdp.errors import ParameterError
-from synthdp.explain.certificates import certificate_text
-from synthdp.explain.pages.certificate_page import certificate_page
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.direct import DirectEstimator
-from synthdp.measurement import LinearMeasurement
 from synthdp.release.drawing.unused_levels import redrawn, without_unused
 from synthdp.release.stating.certificate import SCHEMA_FILE
+from synthdp.report.release_pages.certificate_page import certificate_page
+from synthdp.report.texts.certificates import certificate_text
 
 KINDS = {"sex": "string", "town": "string"}
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import synthdp
-from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError, SynthdpError
+from synthdp.core.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError, SynthdpError
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
@@ -255,7 +255,7 @@ def test_processes_race(path, n_processes, n_charges):
 
 RACE = """
 import sys
-from synthdp.errors import BudgetExceededError
+from synthdp.core.errors import BudgetExceededError
 from synthdp.release.keeping.budget import Budget
 try:
     while True:

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import pytest
 
-from synthdp.errors import DataFileError
+from synthdp.core.errors import DataFileError
 from synthdp.release.keeping import chained_file
 from synthdp.release.keeping.chained_file import ChainedFile
 

@@ -12,10 +12,10 @@ import pytest
 from helpers.tables import CLIQUES, DOMAIN, MERGING, ROWS, ledger, zero_score
 from helpers.values import GRID, STARTS, Counts, Rows, Untouchable, book
 from oracles.privacy import ArraySource, Replay, UntouchableSource
-from synthdp.mechanisms.mst import MST
 
-from synthdp.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
-from synthdp.measurement import Coarsening
+from synthdp.core.errors import BudgetExceededError, DataFileError, ParameterError, PrivacyError
+from synthdp.core.measurement import Coarsening
+from synthdp.mechanisms.mst import MST
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 from synthdp.privacy.values.private_values import PrivateValues

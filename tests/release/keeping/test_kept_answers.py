@@ -7,7 +7,7 @@ import pytest
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, StopError, answers, frame, of_the_release, stops
 
 import synthdp
-from synthdp.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
 from synthdp.release.keeping import journal as journals
 from synthdp.release.keeping.chained_file import ChainedFile
 from synthdp.release.keeping.journal import Journal

@@ -7,7 +7,7 @@ import pytest
 from helpers.stopped_runs import RUN, SCHEMA, StopError, answers, frame, stops
 
 import synthdp
-from synthdp.errors import DataFileError, PrivacyError
+from synthdp.core.errors import DataFileError, PrivacyError
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.journal import Journal
 

@@ -8,15 +8,15 @@ import pytest
 from helpers.stopped_runs import FIELDS, KINDS, RUN, SCHEMA, StopError, answers, frame, lines, of_the_release, stops
 
 import synthdp
-from synthdp.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.data.records import held_table
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.journal import Journal
-from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
-from synthdp.table.records import held_table
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.open_schema import OpenSchema
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
 
 
 @pytest.fixture

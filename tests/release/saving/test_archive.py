@@ -10,14 +10,14 @@ import pytest
 from helpers.cli_runs import HEADER, ROWS, SCHEMA
 
 import synthdp
-from synthdp.errors import DataFileError
-from synthdp.release.registry import mechanism_named
+from synthdp.core.errors import DataFileError
+from synthdp.data.records.codec import encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.mechanisms.registry import mechanism_named
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.release.release import Release
 from synthdp.release.saving import archive
-from synthdp.selection.mechanism import Mechanism
-from synthdp.table.records.codec import encode
-from synthdp.table.records.coded_source import CodedSource
-from synthdp.table.schema.schema import Schema
+from synthdp.schema.schema import Schema
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)
 

@@ -12,7 +12,7 @@ from helpers.cli_runs import HEADER, ROWS, SCHEMA, assert_one_line, invoke
 from helpers.release_files import MANIFEST, SUMS, edited, header_only, members_of, npy, replaced, summed, write_zip
 
 import synthdp
-from synthdp.errors import DataFileError
+from synthdp.core.errors import DataFileError
 from synthdp.release.saving.archive import read_schema
 
 FRAME = pd.read_csv(io.StringIO(HEADER + ROWS), dtype=str, keep_default_na=False)

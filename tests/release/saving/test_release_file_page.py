@@ -14,11 +14,11 @@ from helpers.paths import ROOT
 from helpers.release_files import members_of
 
 import synthdp
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.models.saved_models import KINDS
-from synthdp.measurement import Coarsening, LinearMeasurement
 from synthdp.release.saving import archive, members
-from synthdp.table.rules.rules import MAX_RULE_CELLS
-from synthdp.table.schema.keys import MAX_ALL_LEVELS, MAX_FORMAT
+from synthdp.schema.keys import MAX_ALL_LEVELS, MAX_FORMAT
+from synthdp.schema.rules.rules import MAX_RULE_CELLS
 
 PAGE = ROOT / "docs/release-file.md"
 SAVED = sorted((Path(__file__).parent / "saved").glob("*.synthdp"))

@@ -10,9 +10,9 @@ from helpers.cli_runs import SCHEMA
 from helpers.release_files import MANIFEST, edited, members_of, mutated, npy, summed, write_zip
 
 import synthdp
-from synthdp.errors import DataFileError, SynthdpError
+from synthdp.core.errors import DataFileError, SynthdpError
+from synthdp.core.sealing import sealed
 from synthdp.release.saving import members
-from synthdp.sealing import sealed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of memory are those of POSIX")
 
@@ -21,8 +21,8 @@ import resource, sys
 from pathlib import Path
 import networkx, scipy.sparse
 import synthdp
-from synthdp.errors import SynthdpError
-from synthdp.explain.describe import describe
+from synthdp.core.errors import SynthdpError
+from synthdp.cli.describing.describe import describe
 
 synthdp.load(sys.argv[1])
 pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -5,7 +5,7 @@ import json
 import pytest
 from helpers.stated import ABOUT
 
-from synthdp.errors import DataFileError, MissingExtraError, ParameterError
+from synthdp.core.errors import DataFileError, MissingExtraError, ParameterError
 from synthdp.release.stating import yaml_files
 from synthdp.release.stating.about import KEYS, MAX_LINE, MAX_TEXT, read_about
 from synthdp.release.stating.yaml_files import MAX_BYTES, load_yaml, yaml_text

@@ -8,12 +8,12 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.domain import Domain
-from synthdp.errors import FitWarning
+from synthdp.core.domain import Domain
+from synthdp.core.errors import FitWarning
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.measurement import LinearMeasurement
-from synthdp.release import registry
+from synthdp.mechanisms import registry
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 5))
 HASTY = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=2))

@@ -12,7 +12,7 @@ import pytest
 from oracles.privacy import ArraySource, Replay, Seeded, p_binomial, p_chi_squared
 
 import synthdp.privacy
-from synthdp.domain import Domain
+from synthdp.core.domain import Domain
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness

@@ -8,8 +8,8 @@ import pytest
 from helpers.stated import DECLARED, KINDS, release_of
 
 import synthdp
-from synthdp.errors import MissingExtraError, ParameterError
-from synthdp.measurement import LinearMeasurement
+from synthdp.core.errors import MissingExtraError, ParameterError
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.release.stating import dp_events as module
 from synthdp.release.stating.dp_events import dp_events, event_tree
 

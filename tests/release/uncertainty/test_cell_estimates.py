@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from synthdp.domain import Domain
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.release.uncertainty import cell_estimates as module
 from synthdp.release.uncertainty.cell_estimates import cell_estimates, summed_to
 

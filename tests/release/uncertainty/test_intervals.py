@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binom, norm
 
 import synthdp
-from synthdp.domain import Domain
-from synthdp.errors import ModelTooLargeError, ParameterError
-from synthdp.measurement import Coarsening, LinearMeasurement
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError, ParameterError
+from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.release.uncertainty.cell_estimates import CellEstimates, cell_estimates
 from synthdp.release.uncertainty.limits import noise_limits, widest_limits
 

@@ -1,0 +1,89 @@
+"""Names of recipes and engines. What they name is loaded when it is asked for, so that anybody may read the names."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from synthdp.core.errors import ParameterError, SynthdpError
+
+if TYPE_CHECKING:
+    from synthdp.inference.estimator import Estimator
+    from synthdp.mechanisms.shared.mechanism import Mechanism
+
+MECHANISMS = {
+    "aim": "synthdp.mechanisms.aim:AIM",
+    "auto": "synthdp.mechanisms.auto.auto:Auto",
+    "clique-tree": "synthdp.mechanisms.clique_tree:CliqueTree",
+    "gaussian": "synthdp.mechanisms.gaussian:Gaussian",
+    "gem": "synthdp.mechanisms.gem:GEM",
+    "independent": "synthdp.mechanisms.independent:Independent",
+    "mst": "synthdp.mechanisms.mst:MST",
+    "mwem": "synthdp.mechanisms.mwem:MWEM",
+    "mwem-pgm": "synthdp.mechanisms.mwem_pgm:MWEMPGM",
+    "privbayes": "synthdp.mechanisms.privbayes:PrivBayes",
+    "privmrf": "synthdp.mechanisms.privmrf:PrivMRF",
+    "rap": "synthdp.mechanisms.rap:RAP",
+}
+ENGINES = {
+    "auto": "synthdp.inference.engines.auto:AutoEstimator",
+    "direct": "synthdp.inference.engines.direct:DirectEstimator",
+    "generative-network": "synthdp.inference.engines.generative_network:GenerativeNetworkEstimator",
+    "gum": "synthdp.inference.engines.gum:RecordUpdateEstimator",
+    "graphical-model": "synthdp.inference.engines.graphical_model:GraphicalModelEstimator",
+    "layered-consistency": "synthdp.inference.engines.layered_consistency:LayeredConsistencyEstimator",
+    "local-consistency": "synthdp.inference.engines.local_consistency:LocalConsistencyEstimator",
+    "mixture-of-products": "synthdp.inference.engines.mixture_of_products:MixtureEstimator",
+    "relaxed-tabular": "synthdp.inference.engines.relaxed_tabular:RelaxedTabularEstimator",
+}
+
+
+def mechanism_named(name: str) -> "Mechanism":
+    """The recipe of that name with its default parameters.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of that name; the message lists those there are.
+    """
+    mechanism: Mechanism = _load(name, MECHANISMS, "mechanism")()
+    return mechanism
+
+
+def engine_named(name: str) -> "Estimator":
+    """The engine of that name with its default parameters; raises `ParameterError` if there is none."""
+    engine: Estimator = _load(name, ENGINES, "engine")()
+    return engine
+
+
+def as_mechanism(mechanism: "str | Mechanism") -> "Mechanism":
+    """A recipe, or the one of that name; raises `ParameterError` if it is neither."""
+    if isinstance(mechanism, str):
+        return mechanism_named(mechanism)
+    if not callable(getattr(mechanism, "release", None)):
+        raise ParameterError(f"mechanism is {mechanism!r}; give the name of a recipe, or a Mechanism")
+    return mechanism
+
+
+def as_engine(engine: "str | Estimator") -> "Estimator":
+    """An engine, or the one of that name; raises `ParameterError` if it is neither."""
+    if isinstance(engine, str):
+        return engine_named(engine)
+    if not callable(getattr(engine, "estimate", None)):
+        raise ParameterError(f"engine is {engine!r}; give the name of an engine, or an Estimator")
+    return engine
+
+
+def _load(name: str, table: dict[str, str], what: str) -> type:
+    if name not in table:
+        raise ParameterError(f"{what} {name!r} is unknown; choose one of {', '.join(sorted(table))}")
+    module, _, attribute = table[name].partition(":")
+    try:
+        found: type = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != "synthdp.mechanisms":
+            raise
+        # The source folder was found before the installed package, and holds the recipes elsewhere.
+        raise SynthdpError(
+            "python found synthdp's source folder, not the installed package; run from another folder, or install it "
+            "with `pip install -e .`"
+        ) from None
+    return found

@@ -1,0 +1,192 @@
+"""Marginals as sums of residuals: best linear estimates of many marginals at once, in closed form [2305.08175].
+
+The residual of a clique is what its marginal says beyond smaller ones: the marginal, centred along
+every axis. The marginal of S is the sum, over all subsets A of S, of A's residual spread evenly over the
+other attributes, and these parts are orthogonal. So noise that is independent and equal in all
+cells of a measured marginal falls apart into noise on residuals. With ``size(S - A)`` cells of S in
+one of A,
+
+- a measurement of S of variance v says as much of the residual of A as one of A of variance
+  ``v size(S - A)``: the precision of A's residual is ``sum over S of 1 / (v_S size(S - A))``;
+- least squares is, residual by residual, the average with these weights;
+- each cell of the estimate of S has variance ``sum over A of p_A / (precision of A) / size(S - A)^2``
+  where ``p_A`` is the product of ``1 - 1 / size`` over the attributes of A.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import prod
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import FloatArray, LinearMeasurement
+
+
+def best_linear_estimates(
+    domain: Domain, measurements: Sequence[LinearMeasurement], cliques: Sequence[Sequence[str]]
+) -> list[LinearMeasurement]:
+    """Unbiased estimates of marginals with the least possible variance, from all that was measured.
+
+    They agree with each other wherever they overlap. As their errors are not independent of each other,
+    fit engines to the measurements, not to these. Released values in, released values out: free of charge.
+
+    Parameters
+    ----------
+    domain
+        Gives the numbers of levels.
+    measurements
+        Noisy marginals, each with one ``stddev`` for all cells and without merged levels.
+    cliques
+        What to estimate, such as a workload's; each inside some measured clique.
+
+    Returns
+    -------
+    list of LinearMeasurement
+        In the order of ``cliques``, axes in their order: values in counts, which may be negative, and the
+        exact standard deviation of the noise, the same in all cells.
+
+    Raises
+    ------
+    ParameterError
+        If a measurement has merged levels or several scales of noise or does not fit the domain, or a clique
+        repeats an attribute, or is not determined by what was measured.
+
+    >>> domain = Domain(("a", "b"), (2, 2))
+    >>> pair = LinearMeasurement(("a", "b"), np.array([[40.0, 10.0], [20.0, 30.0]]), 2.0)
+    >>> single = LinearMeasurement(("a",), np.array([53.0, 50.0]), 2.0)
+    >>> (best,) = best_linear_estimates(domain, [pair, single], [("a",)])
+    >>> best.values.round(3).tolist(), round(float(best.stddev) ** 2, 3)
+    ([52.0, 50.0], 2.667)
+    """
+    wanted = [domain.canonical(clique) for clique in cliques]
+    for names, clique in zip(cliques, wanted, strict=True):
+        if len(names) != len(clique):
+            raise ParameterError(f"clique {tuple(names)}: an attribute repeats; name each attribute once")
+    scales = [_variance(domain, measurement) for measurement in measurements]
+    measurements = [measurement.squeezed() for measurement in measurements]
+    wanted = [domain.varying(clique) for clique in wanted]
+    measured = [domain.canonical(measurement.clique) for measurement in measurements]
+    subsets = Subsets(domain, [*measured, *wanted])
+    tables = [np.zeros(domain.project(clique).shape) for clique in subsets.cliques]
+    precision = np.zeros(len(tables))
+    for clique, measurement, variance in zip(measured, measurements, scales, strict=True):
+        weight = 1.0 / variance
+        axes = [measurement.clique.index(name) for name in clique]
+        tables[subsets.position[clique]] += weight * np.transpose(measurement.values, axes)
+        precision[subsets.position[clique]] += weight
+    precision = subsets.summed_down(precision)
+    _sum_down(subsets, tables)
+    for table, weight in zip(tables, precision, strict=True):
+        _centre(table, 1.0 / weight if weight > 0 else 0.0)
+    _sum_up(subsets, tables)
+    variances = subsets.variances(precision)
+    estimates = []
+    for clique, names in zip(wanted, cliques, strict=True):
+        position = subsets.position[clique]
+        if not np.isfinite(variances[position]):
+            raise ParameterError(
+                f"clique {tuple(names)}: the measurements leave it open; ask for parts of measured cliques"
+            )
+        values = np.transpose(tables[position], [clique.index(name) for name in domain.varying(names)])
+        values = values.reshape(domain.project(names).shape)
+        estimates.append(LinearMeasurement(tuple(names), values.copy(), float(np.sqrt(variances[position]))))
+    return estimates
+
+
+@final
+class Subsets:
+    """Some cliques and all their subsets, and sums over subsets and supersets, attribute by attribute [Yates 1937].
+
+    Parameters
+    ----------
+    domain
+        Gives the numbers of levels, or what they count as.
+    cliques
+        Cliques in the order of the domain.
+    """
+
+    def __init__(self, domain: Domain | Mapping[str, float], cliques: Iterable[Clique]) -> None:
+        parts = (part for clique in cliques for k in range(len(clique) + 1) for part in combinations(clique, k))
+        self.cliques: list[Clique] = sorted(dict.fromkeys(parts), key=len)
+        self.position = {clique: position for position, clique in enumerate(self.cliques)}
+        self.sizes = np.array([prod(domain[name] for name in clique) for clique in self.cliques], dtype=np.float64)
+        self.spreads = np.array([prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques])
+        """For each clique the variance of a cell of its residual, per unit of noise: ``p_A``."""
+        self.steps: list[tuple[float, NDArray[np.int64], NDArray[np.int64]]] = []
+        """For each attribute its size, the cliques that hold it, and the same without it."""
+        holding: dict[str, list[tuple[int, int]]] = {}
+        for clique, position in self.position.items():
+            for i, name in enumerate(clique):
+                pair = (position, self.position[clique[:i] + clique[i + 1 :]])
+                holding.setdefault(name, []).append(pair)
+        for name, pairs in holding.items():
+            wider, narrower = np.array(pairs, dtype=np.int64).T
+            self.steps.append((domain[name], wider, narrower))
+
+    def summed_down(self, values: FloatArray, power: int = 1) -> FloatArray:
+        """For each clique A the sum over cliques S that contain it of ``value(S) / size(S - A)^power``."""
+        out = values.copy()
+        for size, wider, narrower in self.steps:
+            out[narrower] += out[wider] / size**power
+        return out
+
+    def summed_up(self, values: FloatArray, power: int = 1) -> FloatArray:
+        """For each clique S the sum over its subsets A of ``value(A) / size(S - A)^power``."""
+        out = values.copy()
+        for size, wider, narrower in self.steps:
+            out[wider] += out[narrower] / size**power
+        return out
+
+    def variances(self, precision: FloatArray) -> FloatArray:
+        """Variance of each cell of the estimates of all cliques; inf where a residual was not measured.
+
+        Parameters
+        ----------
+        precision
+            Of each clique's residual, from `summed_down`.
+        """
+        unknown = np.where(self.spreads > 0, np.inf, 0.0)
+        return self.summed_up(np.divide(self.spreads, precision, out=unknown, where=precision > 0), power=2)
+
+
+def _variance(domain: Domain, measurement: LinearMeasurement) -> float:
+    """The one variance of a measurement's noise."""
+    measurement.check_fits(domain)
+    variance = measurement.variance
+    if measurement.coarsening is not None:
+        raise ParameterError(f"measurement of {measurement.clique}: levels are merged; leave such ones out")
+    if variance.size and variance.min() < variance.max():
+        raise ParameterError(f"measurement of {measurement.clique}: stddev differs between cells; give one for all")
+    return float(variance.max())
+
+
+def _sum_down(subsets: Subsets, tables: list[FloatArray]) -> None:
+    """Add to each table the means, over the other attributes, of those of all larger cliques."""
+    for axes, wider, narrower in _moves(subsets):
+        tables[narrower] += tables[wider].mean(axis=axes)
+
+
+def _sum_up(subsets: Subsets, tables: list[FloatArray]) -> None:
+    """Add to each table those of all smaller cliques, spread evenly over the other attributes."""
+    for axis, wider, narrower in _moves(subsets):
+        tables[wider] += np.expand_dims(tables[narrower] / tables[wider].shape[axis], axis)
+
+
+def _moves(subsets: Subsets) -> Iterable[tuple[int, int, int]]:
+    """All pairs of a clique and one with one attribute less, attribute by attribute: axis and both positions."""
+    for _, wider, narrower in subsets.steps:
+        for above, below in zip(wider.tolist(), narrower.tolist(), strict=True):
+            (name,) = set(subsets.cliques[above]) - set(subsets.cliques[below])
+            yield subsets.cliques[above].index(name), above, below
+
+
+def _centre(table: FloatArray, factor: float) -> None:
+    """Take off the mean along every axis, and multiply by a factor; in place."""
+    table *= factor
+    for axis in range(table.ndim):
+        table -= table.mean(axis=axis, keepdims=True)

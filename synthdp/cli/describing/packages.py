@@ -1,0 +1,77 @@
+"""Explaining packages to people: how tables hang together, and what is asked of each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthdp.core.errors import ParameterError
+from synthdp.linked.completable import check_completable
+from synthdp.linked.linked_release import shares_of
+from synthdp.linked.package.matching import check_matching
+from synthdp.linked.package.package import Package
+from synthdp.linked.package.view import views_of
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.noise.gaussian import stddev_of_noise
+from synthdp.privacy.unit import gaussian_sigma_squared
+from synthdp.report.texts.listing import table
+
+
+def package_facts(package: Package, *, epsilon: float | None, delta: float | None) -> dict[str, Any]:
+    """What a package asks for, as plain JSON values.
+
+    Parameters
+    ----------
+    package
+        The package.
+    epsilon, delta
+        A budget, to say the noise that it gives; both or none.
+
+    Raises
+    ------
+    SchemaError
+        If keys are declared such that no row can hang on another.
+    ParameterError
+        If the budget is out of range, or only half of it is given; or rules leave a row of a family nothing.
+    """
+    if (epsilon is None) != (delta is None):
+        raise ParameterError("epsilon and delta go together; give both, or none")
+    views = {label: view for label, view in views_of(package).items() if view.schema is not None}
+    check_matching(package)
+    check_completable(package, views)
+    shares = shares_of(views)
+    budget = None if epsilon is None or delta is None else Accounting.GDP.rho(epsilon=epsilon, delta=delta)
+    rows = []
+    for label, view in views.items():
+        assert view.schema is not None
+        noise = None if budget is None else stddev_of_noise(gaussian_sigma_squared(budget * shares[label], 1))
+        rows.append(
+            {
+                "view": label,
+                "table": view.name,
+                "parent": view.table.parent,
+                "drawn": list(view.own),
+                "given": [*view.above, *filter(None, [view.place]), *view.beside],
+                "units_of_weight": view.grid,
+                "share_of_budget": float(shares[label]),
+                "noise_families": noise,
+            }
+        )
+    return {"root": package.root.name, "public": list(package.lookups), "views": rows}
+
+
+def package_text(facts: Mapping[str, Any]) -> str:
+    """What `package_facts` says, for people."""
+    head = ("view", "hangs on", "columns drawn", "given", "share of budget")
+    with_noise = any(row["noise_families"] is not None for row in facts["views"])
+    rows = []
+    for row in facts["views"]:
+        cells = [row["view"], row["parent"] or "-", str(len(row["drawn"])), str(len(row["given"]))]
+        cells.append(f"{row['share_of_budget']:.0%}")
+        rows.append(tuple([*cells, f"{row['noise_families']:.1f}"] if with_noise else cells))
+    lines = [f"package of {len({row['table'] for row in facts['views']})} tables; protected as one: a row of "]
+    lines[0] += f"{facts['root']!r} with all rows below it"
+    if facts["public"]:
+        lines.append(f"public, written as they are: {', '.join(facts['public'])}")
+    lines.append(table((*head, "noise") if with_noise else head, rows))
+    if with_noise:
+        lines.append("noise: standard deviation, in families, of a count if all of the share is spent on one marginal")
+    return "\n\n".join(lines)

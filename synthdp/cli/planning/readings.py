@@ -1,0 +1,94 @@
+"""How each column of a schema will be read, with one example of what fits: from its declaration alone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from synthdp.report.texts.listing import table, wrapped
+from synthdp.schema.columns.boolean import BooleanColumn
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.described import Reading, reading_of
+from synthdp.schema.frictionless import SUPPORTED_TYPES
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_schema import OpenSchema
+
+SHOWN = 12
+"""Columns of a short table, and names in a line."""
+
+_HEADER = ("column", "is read as", "such as", "written as")
+_WIDTH = 44
+"""Characters of a cell; longer ones are cut."""
+
+
+def readings(schema: OpenSchema) -> dict[str, Reading]:
+    """How each column is read, by its name; generated ones are not."""
+    return {column.name: _reading(column) for column in schema.columns}
+
+
+def _reading(column: Column | OpenColumn) -> Reading:
+    if not isinstance(column, OpenColumn):
+        return reading_of(column)
+    if "levels" in column.open_parts:
+        note = f"those that few records share become {column.other!r}"
+        return Reading(what="texts, as they are spelt", fits="any text", written="any text", note=note)
+    reading, template = reading_of(column.template), column.template
+    if isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None:
+        return replace(reading, note="all are written as most of them are, as far as noise can tell")
+    return replace(reading, written=reading.fits) if "decimals" in column.open_parts else reading
+
+
+def reading_facts(schema: OpenSchema) -> list[dict[str, Any]]:
+    """How each column is read, as plain JSON values."""
+    missing = {column.name: list(column.missing_values) for column in schema.columns}
+    return [
+        {"name": name, **asdict(reading), "missing_values": missing[name]} for name, reading in readings(schema).items()
+    ]
+
+
+def readings_text(schema: OpenSchema, *, is_whole: bool, rest: str = "--all shows them") -> str:
+    """A line for each column, and below what of it comes out in another way, or not at all."""
+    found = readings(schema)
+    rows = [tuple(map(_plain, (name, each.what, each.fits, each.written))) for name, each in found.items()]
+    shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
+    more = f"\n... and {len(rows) - len(shown)} more; {rest}" if len(rows) > len(shown) else ""
+    notes = _by_note((name, each.note) for name, each in found.items() if each.note)
+    missing = _by_note((column.name, f"missing is {_words(column.missing_values)}") for column in schema.columns)
+    notes += missing if len(missing) > 1 else [f"all: {line.partition(': ')[2]}" for line in missing]
+    lines = [line if is_whole else wrapped(line) for line in notes]
+    return "\n".join([f"{table(_HEADER, shown)}{more}", *lines])
+
+
+def readings_of_draft(draft: Mapping[str, Any]) -> str:
+    """How columns of a drafted schema will be read whose types are known; else how those of each type would be."""
+    typed = {field["name"]: field["type"] for field in draft["fields"] if field["type"] is not None}
+    kinds = typed or {f"of type {kind}": kind for kind in SUPPORTED_TYPES}
+    text = readings_text(OpenSchema.from_kinds(kinds), is_whole=False).replace(
+        "--all shows", "synthdp schema check shows"
+    )
+    return f"how columns are read, and written, unless more is declared:\n{text}"
+
+
+def _by_note(notes: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each note, with the columns that it is about."""
+    names: dict[str, list[str]] = {}
+    for name, note in notes:
+        names.setdefault(note, []).append(name)
+    return [f"{_names(columns)}: {note}" for note, columns in names.items()]
+
+
+def _names(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
+    return ", ".join(map(repr, columns[:SHOWN])) + more
+
+
+def _words(texts: Sequence[str]) -> str:
+    return ", ".join("an empty cell" if text == "" else repr(text) for text in texts) or "nothing"
+
+
+def _plain(text: str) -> str:
+    """A text in one line, as it is if it can be shown so."""
+    return text if text.isprintable() else repr(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

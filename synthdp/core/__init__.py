@@ -1,0 +1,1 @@
+"""The words that all floors speak: domains, cliques, factors, measurements, workloads, errors."""

@@ -1,0 +1,1 @@
+"""Where rows and counts come from, and how a row becomes integers."""

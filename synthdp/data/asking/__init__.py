@@ -1,0 +1,1 @@
+"""How sources are asked: in pieces, stoppable, and without a word of theirs getting out."""

@@ -1,0 +1,1 @@
+"""Codes back to values."""

@@ -1,0 +1,201 @@
+"""CSV as blocks of whole records, with the checks that a parser leaves out.
+
+Other readers fill up short records without a word, or quote values in errors. So each block
+of bytes is checked here, in a few passes of numpy, before `synthdp.data.files` reads it: RFC 4180 quoting,
+as many fields in every record as in the header, no NUL, no bytes that are no text. All of that is
+done on UTF-8: a file in another encoding is transcoded first, by `csv_text`.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK_BYTES = 2**23
+"""How much is read at a time (8 MiB): what checks a block and parses it takes several times as much."""
+
+MAX_RECORD_BYTES = 2**26
+"""A record longer than this (64 MiB, eight blocks) is taken for a quote that is never closed."""
+
+_BOM = b"\xef\xbb\xbf"
+_LF, _CR = b"\n\r"
+
+
+class CsvStructureError(Exception):
+    """What is wrong with the structure of a CSV file, and the way out; never with a value or a row number."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CsvMarks:
+    """What a CSV file is written with: one ASCII byte between fields, one around them or none, and its encoding."""
+
+    delimiter: bytes = b","
+    quote: bytes = b'"'
+    encoding: str = "utf-8"
+
+    @cached_property
+    def reading(self) -> dict[str, Any]:
+        """The same, as the csv module is told."""
+        quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
+        return {"delimiter": self.delimiter.decode(), "quotechar": self.quote.decode() or '"', "quoting": quoting}
+
+    def are_quoted(self, block: bytes) -> bool:
+        """Whether anything in a block is in quotes."""
+        return bool(self.quote) and self.quote in block
+
+
+COMMAS = CsvMarks()
+"""The marks of RFC 4180."""
+
+
+def whole_records(stream: BinaryIO, marks: CsvMarks = COMMAS) -> Iterator[bytes]:
+    """A stream cut into a header record, and then blocks of whole records, every one ending in a line feed."""
+    cut = _first_end
+    rest = b""
+    while chunk := stream.read(BLOCK_BYTES):
+        rest = (rest + chunk).removeprefix(_BOM).lstrip(b"\r\n") if cut is _first_end else rest + chunk
+        while end := cut(rest, marks):
+            yield _with_line_feeds(rest[:end], marks)
+            rest = rest[end:]
+            if cut is _last_end:
+                break
+            cut = _last_end
+        if len(rest) > MAX_RECORD_BYTES:
+            raise CsvStructureError("a record does not end; close every quote and end lines with a line feed")
+    if marks.are_quoted(rest) and rest.count(marks.quote) % 2:
+        raise CsvStructureError("a quoted field is not closed at the end of the file; restore the end of the file")
+    if rest.strip() or (rest and cut is _last_end):
+        rest = _with_line_feeds(rest + b"\n", marks)
+        if cut is _first_end:  # lines may end in carriage returns only
+            end = _first_end(rest, marks)
+            yield rest[:end]
+            rest = rest[end:]
+        if rest:
+            yield rest
+
+
+def _ends(block: bytes, marks: CsvMarks) -> NDArray[np.intp]:
+    """Positions just after the line feeds that are outside of quotes."""
+    characters = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(characters == _LF)
+    if marks.are_quoted(block):
+        quotes = np.flatnonzero(characters == ord(marks.quote))
+        ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    return ends + 1
+
+
+def _first_end(block: bytes, marks: CsvMarks) -> int:
+    ends = _ends(block, marks)
+    return int(ends[0]) if len(ends) else 0
+
+
+def _last_end(block: bytes, marks: CsvMarks) -> int:
+    if not marks.are_quoted(block):
+        return block.rfind(b"\n") + 1
+    ends = _ends(block, marks)
+    return int(ends[-1]) if len(ends) else 0
+
+
+def _outside_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> NDArray[np.bool_]:
+    # the sum wraps around at 256, which does not change whether it is odd
+    return np.equal(np.cumsum(characters == ord(marks.quote), dtype=np.uint8) % 2, 0)
+
+
+def _with_line_feeds(block: bytes, marks: CsvMarks) -> bytes:
+    """The block with every line end, outside of quotes, as one line feed."""
+    if b"\r" not in block:
+        return block
+    if not marks.are_quoted(block):
+        return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    characters = np.frombuffer(block, np.uint8).copy()
+    returns = (characters == _CR) & _outside_quotes(characters, marks)
+    before_feed = returns & (np.append(characters[1:], np.uint8(0)) == _LF)
+    characters[returns] = _LF
+    return bytes(characters[~before_feed])
+
+
+def header_names(record: bytes, marks: CsvMarks = COMMAS) -> tuple[str, ...]:
+    """The column names in the header record."""
+    check_text(record, marks)
+    try:
+        return tuple(next(csv.reader(io.StringIO(record.decode(), newline=""), strict=True, **marks.reading)))
+    except csv.Error:
+        raise CsvStructureError("the header's quoting is broken; write the file with a CSV library") from None
+
+
+def check_text(block: bytes, marks: CsvMarks) -> None:
+    """Raise `CsvStructureError` unless the block is text, as UTF-8."""
+    is_usual = marks.encoding == "utf-8"
+    way_out = "save it as UTF-8, or " + ("declare its encoding: --encoding" if is_usual else "correct its encoding")
+    way_out += ', in a schema "dialect": {"encoding": ..}' if is_usual else ""
+    if b"\0" in block:
+        raise CsvStructureError(f"it holds NUL bytes, so it is no {marks.encoding.upper()} text; {way_out}")
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        raise CsvStructureError(f"it is not {marks.encoding.upper()} text; {way_out}") from None
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckedBlock:
+    """Whole records, each with as many fields as the header, and no blank lines.
+
+    Parameters
+    ----------
+    text
+        The records, every one ending in a line feed.
+    ends
+        Where each field ends, before its delimiter or line feed; shape ``(n_records, n_fields)``.
+    """
+
+    text: bytes
+    ends: NDArray[np.intp]
+
+
+def checked_block(block: bytes, n_fields: int, marks: CsvMarks = COMMAS) -> CheckedBlock:
+    """The block without blank lines; raises `CsvStructureError` if it is not ``n_fields`` wide throughout."""
+    check_text(block, marks)
+    characters = np.frombuffer(block, np.uint8)
+    separators = (characters == ord(marks.delimiter)) | (characters == _LF)
+    if marks.are_quoted(block):
+        _check_quotes(characters, marks)
+        separators &= _outside_quotes(characters, marks)
+    positions = np.flatnonzero(separators)
+    is_end = characters[positions] == _LF
+    ends = positions[is_end]
+    n_separators = np.diff(np.flatnonzero(is_end), prepend=-1)
+    starts = np.append(0, ends[:-1] + 1)
+    ragged = n_separators != n_fields
+    suspects = np.flatnonzero(starts == ends) if n_fields == 1 else np.flatnonzero(ragged & (n_separators == 1))
+    blank = [line for line in suspects if not block[starts[line] : ends[line]].strip()]
+    if np.count_nonzero(ragged) > (len(blank) if n_fields > 1 else 0):
+        raise CsvStructureError(
+            "not every record has as many fields as the header; "
+            f"give every record one field a column, with fields that hold {marks.delimiter.decode()!r} in quotes"
+        )
+    if not blank:
+        return CheckedBlock(block, positions.reshape(-1, n_fields))
+    keep = np.ones(len(block), dtype=np.bool_)
+    for line in blank:
+        keep[starts[line] : ends[line] + 1] = False
+    moved = (np.cumsum(keep) - 1)[positions[keep[positions]]]
+    return CheckedBlock(bytes(characters[keep]), moved.reshape(-1, n_fields))
+
+
+def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
+    """Quotes open at the start of a field, close at its end, and are doubled inside (RFC 4180)."""
+    quotes = np.flatnonzero(characters == ord(marks.quote))
+    opening, closing = quotes[::2], quotes[1::2]
+    before = characters[opening - 1]  # at the very start this is the last character, a line feed
+    after = characters[closing + 1]
+    neighbours = np.concatenate([before, after])
+    if not np.isin(neighbours, (ord(marks.delimiter), _LF, ord(marks.quote))).all():
+        way_out = "write the file with a CSV library, or declare another quote, or none: --quote ''"
+        raise CsvStructureError(f"a quote stands inside an unquoted field; {way_out}")

@@ -1,0 +1,86 @@
+"""CSV files for reading: plain, compressed, or standard input."""
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from os import PathLike, fstat
+from pathlib import Path
+from typing import BinaryIO, final
+
+import pandas as pd
+
+from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.data.files.csv_blocks import checked_block, header_names, whole_records
+from synthdp.data.files.csv_text import as_utf8, marks_of, unpacked
+from synthdp.data.files.fields import frame_of
+from synthdp.data.files.formats import file_kind
+from synthdp.data.files.table_file import TableFile
+from synthdp.schema.dialect import USUAL, Dialect
+
+
+@final
+class CsvFile(TableFile):
+    """A CSV file with a header, plain or compressed, or standard input.
+
+    It is written as RFC 4180 says, in UTF-8, but for what its dialect and its ending say. Chunks hold texts only.
+    """
+
+    def __init__(self, path: str | PathLike[str], dialect: Dialect = USUAL) -> None:
+        super().__init__(path)
+        self._raw: BinaryIO | None = None
+        kind = file_kind(path)
+        self._marks = marks_of(dialect, kind)
+        try:
+            with self._expected_failures():
+                stream = as_utf8(unpacked(self._opened(), kind.packing), self._marks.encoding)
+                self._blocks = whole_records(stream, self._marks)
+                header = next(self._blocks, b"")
+                if not header.strip():
+                    self._refuse("it is empty; its first line must hold the column names")
+                self.names = header_names(header, self._marks)
+                if len(self.names) == 1:
+                    self._check_delimiter(self.names[0])
+            self._check_names()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_delimiter(self, name: str) -> None:
+        """Refuse an only name that looks like several: what separates them is declared, not guessed."""
+        delimiter = self._marks.delimiter.decode()
+        if found := next((mark for mark in ",;\t|" if mark in name and mark != delimiter), None):
+            shown = "tab" if found == "\t" else found
+            way_out = f"declare it: --delimiter {shlex.quote(shown)}"
+            way_out += ", or --dialect excel-semicolon if Excel wrote it" if found == ";" else ""
+            way_out += f', in a schema "dialect": {{"delimiter": {json.dumps(shown)}}}'
+            self._refuse(f"its header has no {delimiter!r}; if {found!r} separates the columns, {way_out}")
+
+    def _opened(self) -> BinaryIO:
+        if str(self._path) == STANDARD_STREAM:
+            return sys.stdin.buffer
+        self._raw = Path(self._path).open("rb")  # noqa: SIM115 (closed by `close`)
+        self._open.callback(self._raw.close)
+        return self._raw
+
+    def chunks(self) -> Iterator[pd.DataFrame]:
+        """The rows in chunks of about `csv_blocks.BLOCK_BYTES`, as texts."""
+        return (chunk.astype(object) for chunk in self.coded_chunks())
+
+    def coded_chunks(self) -> Iterator[pd.DataFrame]:
+        """The same, texts as categories."""
+        while True:
+            with self._expected_failures():
+                block = next(self._blocks, None)
+                if block is None:
+                    return
+                checked = checked_block(block, len(self.names), self._marks)
+                frame = frame_of(checked.text, checked.ends, self.names, self._marks.quote)
+            yield frame
+
+    @property
+    def fraction(self) -> float:
+        """How much of the file was read; 0 for standard input."""
+        if self._raw is None:
+            return 0.0
+        return min(self._raw.tell() / max(fstat(self._raw.fileno()).st_size, 1), 1.0)

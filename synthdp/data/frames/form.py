@@ -1,0 +1,37 @@
+"""Forms: what drawn tables look like, as far as the table that was given is public."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import pandas as pd
+
+from synthdp.data.frames.containers import PANDAS, Container
+from synthdp.data.frames.restoring import restored
+
+
+@final
+@dataclass(frozen=True)
+class TableForm:
+    """A kind of tables, and dtypes of columns.
+
+    Parameters
+    ----------
+    container
+        The kind of tables.
+    dtypes
+        Dtypes that were declared public, as `released_dtypes` leaves them; columns without one have
+        that of the schema.
+    """
+
+    container: Container = PANDAS
+    dtypes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def filled(self, frame: pd.DataFrame, *, text: bool, kept: Collection[str] = ()) -> Any:
+        """A decoded table in this form; texts stay texts, and columns that are to be kept are as they are."""
+        dtypes = {} if text else {name: dtype for name, dtype in self.dtypes.items() if name not in kept}
+        return self.container.filled(restored(frame, dtypes) if dtypes else frame)
+
+
+PLAIN_FORM = TableForm()
+"""Data frames of pandas, with dtypes by the schema."""

@@ -1,0 +1,85 @@
+"""Dtypes as JSON values, for saved forms: what cannot be told so is left out, and such a column is of its schema's."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+from pandas.api.types import pandas_dtype
+
+from synthdp.schema.words.dtypes import kind_said
+
+_NAME = re.compile(r"\w+(\[[\w-]+(, ?[\w+-][\w/+:-]*)?\])?", re.ASCII)
+"""Names of dtypes, with a unit or storage, and a time zone."""
+
+
+def dtypes_as_json(dtypes: Mapping[str, Any]) -> dict[str, Any]:
+    """Dtypes by the names of columns as JSON values: a name, or categories and whether they are ordered.
+
+    >>> sizes = pd.Index(["S", "M"], dtype=object)
+    >>> dtypes_as_json({"size": pd.CategoricalDtype(sizes, ordered=True), "seen": pd.DatetimeTZDtype("s", "UTC")})
+    {'size': {'categories': ['S', 'M'], 'dtype': 'object', 'ordered': True}, 'seen': 'datetime64[s, UTC]'}
+    """
+    told = {name: _told(dtype) for name, dtype in dtypes.items()}
+    return {name: each for name, each in told.items() if each is not None}
+
+
+def _told(dtype: Any) -> Any:
+    """A dtype as `_read` reads it; None if that would be another one."""
+    told: Any = str(dtype)
+    if isinstance(dtype, pd.CategoricalDtype):
+        told = {"categories": [] if dtype.categories is None else dtype.categories.tolist()}
+        told |= {"dtype": str(getattr(dtype.categories, "dtype", "object")), "ordered": bool(dtype.ordered)}
+        if not all(type(each) in (str, int, float, bool) for each in told["categories"]):
+            return None
+    elif isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA:
+        told = f"string[{dtype.storage}]"
+    elif isinstance(dtype, pd.ArrowDtype):
+        told = {"arrow": str(dtype.pyarrow_dtype)}
+    try:
+        return told if _read(told) == dtype else None
+    except (TypeError, ValueError, NotImplementedError):  # no text says it, such as some types of Arrow
+        return None
+
+
+def dtypes_from_json(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The dtypes that `dtypes_as_json` told, without those of Arrow where that is not installed.
+
+    Raises `LookupError`, `TypeError` or `ValueError` if one is none that is drawn.
+    """
+    found = {}
+    for name, each in told.items():
+        with suppress(ImportError):
+            found[name] = _read(each)
+    return found
+
+
+def _read(told: Any) -> Any:
+    if isinstance(told, Mapping) and "arrow" in told:
+        return pd.ArrowDtype(_arrow(told["arrow"]))
+    if isinstance(told, Mapping):
+        categories = pd.Index(list(told["categories"]), dtype=_named(told["dtype"]))
+        return pd.CategoricalDtype(categories, ordered=told["ordered"] is True)
+    dtype = _named(told)
+    if kind_said(dtype) is None:
+        raise ValueError("no dtype of a column that is drawn")
+    return dtype
+
+
+def _named(told: Any) -> Any:
+    """A dtype of pandas by its name; of time zones only names are read, never files."""
+    if not isinstance(told, str) or _NAME.fullmatch(told) is None or "dateutil" in told:
+        raise ValueError("no name of a dtype")
+    return pandas_dtype(told)
+
+
+def _arrow(told: str) -> Any:
+    """A type of Arrow by its text."""
+    import pyarrow as pa
+
+    if parts := re.fullmatch(r"decimal128\((\d{1,2}), (\d{1,2})\)", told):
+        return pa.decimal128(*map(int, parts.groups()))
+    if parts := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", told):
+        return pa.timestamp(*parts.groups())
+    return pa.type_for_alias(told)

@@ -1,0 +1,142 @@
+"""Sources: where exact counts come from. Only the privacy kernel may ask them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.counting.covering import TABLE_CELLS, Axes, batches, marginals, varying
+from synthdp.data.counting.dominant import counts_of_all
+from synthdp.data.counting.joint import JointCounter
+from synthdp.data.records.codec import CodedTable
+
+KEPT_CELLS = 2**24
+"""Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of delivery."""
+
+
+@final
+class CodedSource(Sensitive):
+    """Exact counts of the sensitive table, held in memory as level codes.
+
+    It shows nothing of the table but its domain: no length, no rows, no text; it is not
+    pickled or copied. Counts are kept, first come first kept, up to `KEPT_CELLS` cells in all:
+    mechanisms ask for the same marginals in every round. What is answered and kept follows from the
+    domain and the cliques asked for, never from the rows; how it is counted, and so the seconds, may.
+
+    >>> table = CodedTable(Domain.from_sizes({"a": 2, "b": 3}), (np.array([0, 1, 1]), np.array([2, 0, 0])))
+    >>> CodedSource(table).counts(("a", "b")).tolist()
+    [[0, 0, 1], [2, 0, 0]]
+    """
+
+    __slots__ = ("_kept", "_positions", "_table")
+
+    def __init__(self, table: CodedTable) -> None:
+        self._table = table
+        self._positions = {name: axis for axis, name in enumerate(table.domain.attributes)}
+        self._kept = _Kept()
+
+    @property
+    def domain(self) -> Domain:
+        """Names and numbers of levels."""
+        return self._table.domain
+
+    def counts(self, clique: Clique) -> NDArray[np.int64]:
+        """Number of rows in each cell of a marginal, one axis an attribute; read-only.
+
+        The empty clique gives the number of rows as a 0-d array.
+
+        Raises
+        ------
+        ParameterError
+            If an attribute is not in the domain, or repeats.
+        """
+        axes = varying(self._axes(clique), self.domain.shape)
+        shape = self.domain.project(clique).shape
+        if frozenset(axes) in self._kept:
+            return _view(*self._kept[frozenset(axes)], axes).reshape(shape)
+        wider = self._kept.wider(axes)
+        counts = self._rows().count(axes) if wider is None else next(marginals(*wider, [axes]))
+        return self._kept.add(axes, counts).reshape(shape)
+
+    def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
+        """Counts of many marginals, each as `counts` gives it, in the order asked for.
+
+        Few, wider tables are counted, each in one pass over the rows or some of them, and summed down: a
+        good deal less work than clique by clique. At most about `KEPT_CELLS` cells are counted ahead
+        of delivery.
+
+        Raises
+        ------
+        ParameterError
+            If an attribute of a clique is not in the domain, or repeats; before anything is counted.
+        """
+        wanted = [varying(self._axes(clique), self.domain.shape) for clique in cliques]
+        shapes = [self.domain.project(clique).shape for clique in cliques]
+        found = (counts for batch in batches(wanted, self.domain.shape, KEPT_CELLS) for counts in self._counted(batch))
+        return (counts.reshape(shape) for shape, counts in zip(shapes, found, strict=True))
+
+    def _axes(self, clique: Clique) -> Axes:
+        if len(set(clique)) != len(clique):
+            raise ParameterError(f"clique: attributes repeat in {clique}; name each attribute once")
+        positions = self._positions
+        return tuple(positions[name] if name in positions else self.domain.index(name) for name in clique)
+
+    def _counted(self, wanted: Sequence[Axes]) -> Iterator[NDArray[np.int64]]:
+        """Counts of some marginals, kept ones or from the rows."""
+        fresh = list({members: axes for axes in wanted if (members := frozenset(axes)) not in self._kept}.values())
+        counted = counts_of_all(self._rows(), fresh)
+        found = {frozenset(axes): (axes, self._kept.add(axes, counts)) for axes, counts in counted.items()}
+        for axes in wanted:
+            yield _view(*(found.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
+
+    def _rows(self) -> JointCounter:
+        columns = self._table.columns
+        return JointCounter(dict(enumerate(columns)), self.domain.shape, len(columns[0]) if columns else 0)
+
+
+@final
+class _Kept:
+    """Exact counts that were taken once, each in the axis order first asked for."""
+
+    __slots__ = ("_by_axis", "_counts", "_room_cells")
+
+    def __init__(self) -> None:
+        self._counts: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
+        self._by_axis: dict[int, list[frozenset[int]]] = {}
+        self._room_cells = KEPT_CELLS
+
+    def __contains__(self, members: frozenset[int]) -> bool:
+        return members in self._counts
+
+    def __getitem__(self, members: frozenset[int]) -> tuple[Axes, NDArray[np.int64]]:
+        return self._counts[members]
+
+    def wider(self, axes: Axes) -> tuple[NDArray[np.int64], Axes] | None:
+        """The smallest counts with all of some attributes, and more; their axes, too."""
+        rarest = min((self._by_axis.get(axis, []) for axis in axes), key=len, default=[])
+        found = [self._counts[other] for other in rarest if other.issuperset(axes)]
+        if not found:
+            return None
+        outer, counts = min(found, key=lambda known: known[1].size)
+        return counts, outer
+
+    def add(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Keep counts if there is room; returns them read-only."""
+        owned = np.array(counts, dtype=np.int64, order="C")  # a copy: the wider table they were summed from is let go
+        owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
+        members = frozenset(axes)
+        if owned.size <= self._room_cells and members not in self:
+            self._counts[members] = axes, owned
+            self._room_cells -= owned.size
+            for axis in axes if owned.size <= TABLE_CELLS else ():  # a larger one is slow to sum
+                self._by_axis.setdefault(axis, []).append(members)
+        return owned.view()
+
+
+def _view(known: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
+    return counts.transpose([known.index(axis) for axis in axes])

@@ -1,0 +1,261 @@
+"""Held columns: the values of one open column, kept until its domain is known, in the least form that suffices."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, NoReturn, TypeAlias, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.grid import READ, UNREAD, Grid
+from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.records.row_pieces import RowPieces
+from synthdp.data.records.vocabulary import Vocabulary
+from synthdp.schema.axes.points import decimal_points, decimals_of, exponents_of, integer_points, steps_of
+from synthdp.schema.columns.binned import BinnedColumn, are_unread
+from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
+from synthdp.schema.columns.calendar import FIRST_SECOND, LAST_SECOND, unit_of
+from synthdp.schema.columns.column import Column, code_dtype
+from synthdp.schema.columns.date_parts import PartColumn
+from synthdp.schema.columns.reading import canonical_text, distinct, is_missing, plain_text, texts_of
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.words.texts import is_writable
+
+RawKey: TypeAlias = str | float | tuple[()]
+"""What tells values of a string column apart: a text, a whole float (two texts), or () for foreign objects."""
+
+FOREIGN: RawKey = ()
+"""Key of every object that is neither text nor number nor truth value: no level can be one."""
+
+
+@final
+class HeldFrequencies(Sensitive):
+    """Values of a column that occur and are not missing, and how often each does.
+
+    Parameters
+    ----------
+    listed
+        Texts by code point, or grid points, ascending; never in the order of the rows. Texts that no file can hold
+        are left out.
+    n_rows
+        Above 0; int64, one each.
+    """
+
+    __slots__ = ("_listed", "_n_rows")
+
+    def __init__(self, listed: list[str] | NDArray[np.int64], n_rows: NDArray[np.int64]) -> None:
+        self._listed, self._n_rows = listed, n_rows
+
+    def counts(self) -> list[NDArray[np.int64]]:
+        """How often each value occurs, in one block."""
+        return [self._n_rows]
+
+    def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
+        """The values at some places."""
+        listed = self._listed
+        return [listed[place] for place in places.tolist()] if isinstance(listed, list) else listed[places]
+
+
+class HeldColumn(ABC):
+    """The values of one open column; ``rows`` has a number for each row."""
+
+    def __init__(self, column: OpenColumn, rows: RowPieces) -> None:
+        self.column = column
+        self.rows = rows
+
+    def _counts(self, places: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
+        """How many rows are at each place, where each has one or, if it is negative, none."""
+        return np.bincount(places[places >= 0], minlength=n_places).astype(np.int64)
+
+    @abstractmethod
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows; total, as encoding is."""
+
+    @abstractmethod
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of cells; see `HeldSource`."""
+
+    @abstractmethod
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """Counts of values; see `HeldSource`."""
+
+    @abstractmethod
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column gives the values."""
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise ParameterError(f"column {self.column.name!r} of type {self.column.type!r}: {problem}")
+
+    def _check_plain(self, grid: Grid) -> None:
+        if grid.of != "values" or grid.decimals:
+            self._refuse("its values have no decimals and no exponents; give a grid of 'values' without decimals")
+
+
+@final
+class HeldTexts(HeldColumn):
+    """A string column: its distinct texts, and for each row the number of its text."""
+
+    def __init__(self, column: OpenColumn) -> None:
+        self._vocabulary: Vocabulary[RawKey] = Vocabulary(_raw_key, unreadable=FOREIGN)
+        self._missing = frozenset(map(plain_text, column.missing_values))
+        super().__init__(column, self._vocabulary.rows)
+
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows."""
+        self._vocabulary.add(values)
+
+    def _is_missing(self, key: RawKey) -> bool:
+        return not self._missing.isdisjoint(map(plain_text, texts_of(key)))
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of: missing, the rest."""
+        self._check_plain(grid)
+        if len(starts):
+            self._refuse("texts have no order to be counted in; give no starts")
+        numbers, keys = self.rows.joined(), self._vocabulary.keys
+        missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)  # NO_KEY is the last
+        return self._counts(1 - missing[numbers], 2)
+
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """Counts of texts, without white space around them, by code point.
+
+        Texts that no UTF-8 file can hold, and foreign objects, are left out: they are no levels.
+        """
+        self._check_plain(grid)
+        numbers, keys = self.rows.joined(), self._vocabulary.keys
+        occurring = self._counts(numbers, len(keys)).tolist()
+        counts: dict[str, int] = {}
+        for key, n_rows in zip(keys, occurring, strict=True):
+            text = canonical_text(key)
+            if n_rows and text is not None and is_writable(text) and not self._is_missing(key):
+                counts[text] = counts.get(text, 0) + n_rows
+        texts = sorted(counts)
+        return HeldFrequencies(texts, np.array([counts[text] for text in texts], dtype=np.int64))
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column gives the values."""
+        values = np.empty(len(self._vocabulary.keys), dtype=object)
+        values[:] = self._vocabulary.keys
+        codes = np.append(column.encode(pd.Series(values, dtype=object)), np.array([column.missing_code], column.dtype))
+        return np.asarray(codes[self.rows.joined()])
+
+
+def _raw_key(value: object) -> RawKey | None:
+    """A value up to what no string column tells apart; None if it is missing whatever the column is."""
+    if type(value) is str:
+        return value
+    if is_missing(value):
+        return None
+    texts = list(texts_of(value))
+    if len(texts) > 1:
+        return float(value)  # type: ignore[arg-type]
+    return texts[0] if texts else FOREIGN
+
+
+class _HeldPoints(HeldColumn):
+    """A column whose values lie on a grid."""
+
+    @abstractmethod
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The points of all values that are not missing, and which those are."""
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of: missing, below the first start, from each start to the next, at or above the last."""
+        points, present = self._points(grid)
+        cells = np.zeros(len(present), dtype=np.intp)
+        cells[present] = 1 + np.searchsorted(starts, points, side="right")
+        return self._counts(cells, len(starts) + 2)
+
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """Counts of grid points, ascending."""
+        points, present = self._points(grid)
+        places = np.full(len(present), -1)
+        values, places[present] = np.unique(points, return_inverse=True)
+        return HeldFrequencies(values, self._counts(places, len(values)))
+
+
+@final
+class HeldNumbers(_HeldPoints):
+    """A column of numbers or dates: floats on the scale that values are read on, NaN where missing."""
+
+    def __init__(self, column: OpenColumn) -> None:
+        super().__init__(column, RowPieces(np.float64))
+
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows."""
+        assert isinstance(self.column.template, BinnedColumn)
+        self.rows.add(self.column.template.read_numbers(values))
+
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        if grid.of == "steps":
+            points, known = self._points(replace(grid, of="values"))
+            return steps_of(points), known
+        numbers = self.rows.joined()
+        known = ~np.isnan(numbers)
+        if grid.of == "reading":
+            return known[known | are_unread(numbers)].astype(np.int64), known | are_unread(numbers)
+        present = numbers[known]
+        resolution = self.column.resolution
+        if self.column.type == "number":
+            if grid.of == "values":
+                return decimal_points(present, grid.decimals), known
+            return (decimals_of if grid.of == "decimals" else exponents_of)(present), known
+        self._check_plain(grid)
+        if resolution is None:
+            return integer_points(present), known
+        seconds = np.clip(present, FIRST_SECOND, LAST_SECOND).astype(np.int64)
+        return unit_of(seconds, resolution), known
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column, or a part of a date, gives the values."""
+        assert isinstance(column, BinnedColumn | PartColumn)
+        return column.codes_of_numbers(self.rows.joined())
+
+
+@final
+class HeldLevels(_HeldPoints):
+    """A column of declared levels of which only "missing" is open: codes with "missing" and unread values apart.
+
+    Of truth values it is held as well how they are spelt, as further such codes.
+    """
+
+    def __init__(self, column: OpenColumn) -> None:
+        self._reader = column.template.with_unread_place()
+        n_spellings = len(SPELLINGS) if isinstance(column.template, BooleanColumn) else 1
+        self._dtype = code_dtype(self._reader.size * n_spellings)
+        super().__init__(column, RowPieces(self._dtype))
+
+    def add(self, values: pd.Series) -> None:
+        """Hold the values of a chunk of rows."""
+        reader = self._reader
+        unique, positions = distinct(values)
+        codes = reader.codes_of(unique).astype(self._dtype)
+        if isinstance(reader, BooleanColumn):
+            codes += (reader.spellings_of(unique) * reader.size).astype(self._dtype)
+        self.rows.add(codes if positions is None else codes[positions])
+
+    def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        reader = self._reader
+        spellings, codes = np.divmod(self.rows.joined(), reader.size)
+        is_level = codes < reader.n_levels
+        if grid.of == "reading":
+            is_there = is_level | ((codes == reader.unread_code) & reader.has_unread_place)
+            return np.where(is_level, READ + spellings.astype(np.int64), UNREAD)[is_there], is_there
+        self._check_plain(grid)
+        return codes[is_level].astype(np.int64), is_level
+
+    def codes(self, column: Column) -> NDArray[Any]:
+        """The codes that a closed column gives the values."""
+        reader = self._reader
+        levels = np.arange(reader.size)
+        levels[reader.missing_code], levels[reader.unread_code] = column.missing_code, column.unread_code
+        return np.asarray(levels.astype(column.dtype)[self.rows.joined() % reader.size])
+
+
+def held_column(column: OpenColumn) -> HeldColumn:
+    """The way of holding an open column that suits it."""
+    if "levels" in column.open_parts:
+        return HeldTexts(column)
+    return HeldNumbers(column) if isinstance(column.template, BinnedColumn) else HeldLevels(column)

@@ -1,0 +1,220 @@
+"""Held tables: rows read once and kept until every column's domain is known, then encoded."""
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError
+from synthdp.core.grid import Grid
+from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.frames.plain import plain_column
+from synthdp.data.records.codec import CodedTable, encode
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, held_column
+from synthdp.data.records.placed_source import PlacedSource, source_of
+from synthdp.data.records.unit_rows import UnitRows
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.date_parts import PartColumn
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
+
+
+@final
+class HeldSource(Sensitive):
+    """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
+
+    A record has one value in a column, or none: it is in one cell of a histogram, and counted
+    for at most one value. It shows nothing else: no rows, no length, no text; it is not pickled
+    or copied.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, HeldColumn]) -> None:
+        self._columns = dict(columns)
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of records in public cells of one column's grid points.
+
+        Parameters
+        ----------
+        grid
+            The column, and which integer stands for a value.
+        starts
+            First points of the cells, increasing; shape ``(n,)``. None for a column of texts.
+
+        Returns
+        -------
+        numpy.ndarray
+            Counts of: missing, below ``starts[0]``, from each start to the next, at or above the
+            last; without starts: missing, the rest. int64, shape ``(n + 2,)``.
+
+        Raises
+        ------
+        ParameterError
+            If the column is not open, or its values do not lie on such a grid.
+        """
+        return self._column(grid).histogram(grid, np.asarray(starts, dtype=np.int64))
+
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """All values that occur in one column and are not missing, and how often each does.
+
+        Raises
+        ------
+        ParameterError
+            If the column is not open, or its values do not lie on such a grid.
+        """
+        return self._column(grid).frequencies(grid)
+
+    def _column(self, grid: Grid) -> HeldColumn:
+        if grid.column not in self._columns:
+            raise ParameterError(f"grid: there is no open column {grid.column!r}; name one that the schema leaves open")
+        return self._columns[grid.column]
+
+
+@final
+class HeldTable(Sensitive):
+    """The sensitive table, read but not yet encoded where its schema is open.
+
+    Closed columns are held as codes, open ones as numbers or as texts, each text once. It shows
+    nothing of the rows: no length, no iteration, no text; it is not pickled or copied. Make one
+    by `HeldTableReader`, or `loading.held_rows`.
+    """
+
+    __slots__ = ("_closed", "_coded", "_max_rows", "_open", "_unit")
+
+    def __init__(
+        self,
+        closed: Schema | None,
+        coded: CodedTable,
+        columns: Mapping[str, HeldColumn],
+        *,
+        unit: str | None,
+        max_rows: int,
+    ) -> None:
+        self._closed = closed
+        self._coded = coded
+        self._open = dict(columns)
+        self._unit = unit
+        self._max_rows = max_rows
+
+    @property
+    def unit(self) -> str | None:
+        """The column by which persons were told apart when the rows were read; None if they were not."""
+        return self._unit
+
+    @property
+    def max_rows(self) -> int:
+        """Most rows of a person that were kept; 1 if persons were not told apart."""
+        return self._max_rows
+
+    @property
+    def source(self) -> HeldSource:
+        """Exact counts of the open columns, for the kernel."""
+        return HeldSource(self._open)
+
+    def encode(self, schema: Schema) -> CodedTable:
+        """The codes that `codec.encode` would give the rows, in the order of the schema, with or without unread places.
+
+        Raises
+        ------
+        ParameterError
+            If the schema is not what the table's own schema closes to.
+        """
+        return CodedTable(schema.domain, tuple(self._codes(column) for column in schema.columns))
+
+    def counted(self, schema: Schema) -> CodedSource | PlacedSource:
+        """Exact counts by the closed schema, for the kernel; raises as `encode`."""
+        return source_of(self.encode(schema), schema)
+
+    def _codes(self, column: Column) -> NDArray[Any]:
+        held = self._open.get(column.source)
+        if held is not None and _closes(column, held.column):
+            return held.codes(column)
+        placed = column.with_unread_place()
+        if held is None and self._closed is not None and placed in self._closed.columns:
+            codes = self._coded.columns[self._closed.names.index(column.name)]
+            return codes if placed == column else np.where(codes == placed.unread_code, column.unread_code, codes)
+        raise ParameterError(
+            f"schema: column {column.name!r} is not the one that the rows were read by; use its schema"
+        )
+
+    def __repr__(self) -> str:
+        n_closed = 0 if self._closed is None else len(self._closed.table_columns)
+        return f"<HeldTable of {n_closed + len(self._open)} columns>"
+
+
+@final
+class HeldTableReader:
+    """Takes the rows of a table in chunks, once, and makes a `HeldTable` of them.
+
+    Parameters
+    ----------
+    schema
+        What is declared; ``unit`` may be among its columns and is left out. Columns that it
+        ignores must be there and are not touched.
+    unit
+        Column of the ids of persons: of each person at most ``max_rows`` rows are kept, by
+        `UnitRows`. The ids are kept until `finish` only.
+    max_rows
+        Most rows of a person.
+    key
+        For tests; see `UnitRows`.
+
+    >>> reader = HeldTableReader(OpenSchema.from_kinds({"age": "integer"}))
+    >>> reader.add(pd.DataFrame({"age": ["39", "50"]}))
+    >>> reader.finish()
+    <HeldTable of 1 columns>
+    """
+
+    __slots__ = ("_closed", "_max_rows", "_open", "_parts", "_schema", "_unit", "_units")
+
+    def __init__(
+        self, schema: OpenSchema, *, unit: str | None = None, max_rows: int = 1, key: str | None = None
+    ) -> None:
+        self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
+        closed = tuple(column for column in self._schema.columns if isinstance(column, Column))
+        self._closed = Schema(closed, schema.missing_values).with_unread_places() if closed else None
+        self._open = {column.name: held_column(column) for column in self._schema.open_columns}
+        self._parts: list[CodedTable] = []
+        self._unit = unit
+        self._max_rows = 1 if unit is None else max_rows
+        self._units = (
+            None if unit is None else UnitRows(max_rows=max_rows, missing_values=schema.missing_values, key=key)
+        )
+
+    def add(self, frame: pd.DataFrame) -> None:
+        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the schema's."""
+        self._schema.check_header(frame.columns, unit=self._unit)
+        if self._units is not None:
+            self._units.add(frame[self._unit])
+        if self._closed is not None:
+            self._parts.append(encode(frame[list(self._closed.table_names)], self._closed))
+        for name, column in self._open.items():
+            column.add(plain_column(frame[name], column.column.type))
+
+    def finish(self) -> HeldTable:
+        """The table of all rows that were taken, or of those kept of each person. Call it once."""
+        domain = Domain((), ()) if self._closed is None else self._closed.domain
+        coded = CodedTable.concatenate(domain, self._parts)
+        if self._units is not None:
+            kept = self._units.kept()
+            coded = CodedTable(domain, tuple(codes[kept] for codes in coded.columns))
+            for column in self._open.values():
+                column.rows.keep(kept)
+        return HeldTable(self._closed, coded, self._open, unit=self._unit, max_rows=self._max_rows)
+
+    def __repr__(self) -> str:
+        return "<HeldTableReader>"
+
+
+def _closes(column: Column, opened: OpenColumn) -> bool:
+    """Whether a closed column reads values as an open one of its name did."""
+    if isinstance(column, PartColumn):
+        return column.date.name == opened.name
+    return column.missing_values == opened.missing_values and column.field()["type"] == opened.type

@@ -1,0 +1,70 @@
+"""Exact counts of rows of which few have a value that could not be read: the rest is counted by what was declared."""
+
+from collections.abc import Iterator, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.schema.schema import Schema
+
+
+@final
+class PlacedSource(Sensitive):
+    """The counts that a `CodedSource` gives, of a table in which the last codes of some attributes are rare.
+
+    Rows without any of them are counted over the smaller domain, in which marginals have a fraction of the cells, all
+    others by themselves; the counts are summed. So each row is in one cell of a marginal, as ever. Which way a row is
+    counted shows in no count; how many seconds it takes may depend on it.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    without
+        The domain without the rare codes.
+    """
+
+    __slots__ = ("_domain", "_others", "_whole")
+
+    def __init__(self, table: CodedTable, without: Domain) -> None:
+        self._domain = table.domain
+        whole = np.ones(len(table.columns[0]), np.bool_)
+        for codes, size, least in zip(table.columns, table.domain.shape, without.shape, strict=True):
+            if least < size:
+                whole &= codes < least
+        if whole.all():
+            self._whole = CodedSource(CodedTable(without, table.columns))
+            self._others = None
+            return
+        self._whole = CodedSource(CodedTable(without, tuple(codes[whole] for codes in table.columns)))
+        self._others = CodedSource(CodedTable(table.domain, tuple(codes[~whole] for codes in table.columns)))
+
+    @property
+    def domain(self) -> Domain:
+        """Names and numbers of codes, rare ones included."""
+        return self._domain
+
+    def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
+        """Counts of many marginals in the order asked for; raises as `CodedSource.counts_of`."""
+        wanted = list(cliques)
+        others = iter(()) if self._others is None else self._others.counts_of(wanted)
+        for clique, counts in zip(wanted, self._whole.counts_of(wanted), strict=True):
+            shape = self._domain.project(clique).shape
+            if self._others is None and counts.shape == shape:
+                yield counts
+                continue
+            found = np.zeros(shape, np.int64) if self._others is None else np.array(next(others))
+            found[tuple(map(slice, counts.shape))] += counts
+            yield found
+
+
+def source_of(table: CodedTable, schema: Schema) -> CodedSource | PlacedSource:
+    """Exact counts of a table by the schema that it was encoded by."""
+    declared = schema.without_unread_places().domain
+    return CodedSource(table) if declared.shape == table.domain.shape else PlacedSource(table, declared)

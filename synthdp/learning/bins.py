@@ -1,0 +1,137 @@
+"""Bins for a density: as few as the model needs, each with enough records to be seen through its noise."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.learning.axis import Axis
+from synthdp.learning.cells.density import Density, split_evenly
+
+MIN_REST = 0.3
+"""A last bin of less than this part of an even share joins its neighbour."""
+
+
+def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.int64]:
+    """First grid points of at most ``most`` bins that hold about equally many records, then the end.
+
+    A grid point that alone holds as much as that is a bin of its own.
+
+    Parameters
+    ----------
+    density
+        Expected counts.
+    most
+        Most bins, at least 2.
+    min_mass
+        Records that a bin should hold at least, as far as two bins remain.
+    """
+    for wanted in range(most, 1, -1):  # heavy points part the others into a few bins more than an even share gives
+        edges = _edges(density, wanted, min_mass)
+        if len(edges) <= most + 1:
+            return at_least_two(np.array(edges, dtype=np.int64))
+    return even_edges(int(density.starts[0]), int(density.starts[-1]), most)
+
+
+def _edges(density: Density, most: int, min_mass: float) -> list[int]:
+    """Edges of bins with an even share of the records, and of heavy points."""
+    share, heavy = _share(density, most, min_mass)
+    edges, held = [int(density.starts[0])], 0.0
+    pieces = zip(density.starts[:-1].tolist(), density.starts[1:].tolist(), density.mass, heavy, strict=True)
+    for start, stop, mass, is_heavy in pieces:
+        if is_heavy:
+            edges += [start, stop]
+            held = 0.0
+            continue
+        cursor, left = start, float(mass)
+        while share > 0 and held + left >= share * (1 + 1e-9):
+            step = min(max(round((share - held) / left * (stop - cursor)), 1), stop - cursor)
+            left -= left * step / (stop - cursor)
+            cursor, held = cursor + step, 0.0
+            edges.append(cursor)
+            if cursor == stop:
+                left = 0.0
+        held += left
+    unique = sorted({*edges, int(density.starts[-1])})
+    if 0 <= held < MIN_REST * share and len(unique) > 3 and not heavy[-1]:
+        del unique[-2]
+    return unique
+
+
+def _share(density: Density, most: int, min_mass: float) -> tuple[float, NDArray[np.bool_]]:
+    """Records of an even bin, and which pieces are points that hold as much alone."""
+    total = float(density.mass.sum())
+    least = min(min_mass, total / 2)
+    share = max(total / most, least)
+    heavy = (density.widths == 1) & (density.mass >= share)
+    while True:  # what heavy points hold need not be shared by the other bins, which become finer
+        room = most - 2 * int(heavy.sum())  # a heavy point also parts what is around it
+        finer = max((total - float(density.mass[heavy].sum())) / max(room, 1), least)
+        more = (density.widths == 1) & (density.mass >= finer)
+        if finer >= share or 2 * int(more.sum()) >= most:
+            return share, heavy
+        share, heavy = finer, more
+
+
+def even_edges(first: int, stop: int, bins: int) -> NDArray[np.int64]:
+    """First grid points of bins as even as possible, then the end."""
+    return at_least_two(np.array([*split_evenly(first, stop, bins), stop], dtype=np.int64))
+
+
+def at_least_two(edges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same edges, or, of one bin with more than one point, its halves: one bin says nothing."""
+    if len(edges) > 2 or edges[1] - edges[0] == 1:
+        return edges
+    return np.insert(edges, 1, (edges[0] + edges[1]) // 2)
+
+
+DIGITS = 6
+"""Significant digits of the weights of a shape."""
+
+
+def found_bins(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
+    """Edges and shape of a column, or its one value.
+
+    Parameters
+    ----------
+    axis
+        The column's grid.
+    density
+        Where its records lie.
+    edges
+        First grid points of the bins, then the end; shape ``(n_bins + 1,)``.
+    """
+    first, stop = int(edges[0]), int(edges[-1])
+    if stop - first == 1:
+        (value,) = axis.values([first])
+        if axis.has_bounds:
+            return {"bins": 1}
+        return {"minimum": value, "maximum": value, "bins": 1}
+    if stop - int(edges[-2]) == 1:  # but the last bin ends with its right edge, so it has two points at least
+        if not axis.has_bounds and stop < int(axis.roots[-1]):
+            stop += 1
+            density = Density(np.append(density.starts, stop), np.append(density.mass, 0.0))
+        elif len(edges) - 1 == stop - first:  # every value has a bin of its own
+            bounds = (
+                {}
+                if axis.has_bounds
+                else dict(zip(("minimum", "maximum"), axis.values([first, stop - 1]), strict=True))
+            )
+            return bounds | {"bins": stop - first}
+        else:
+            edges = at_least_two(np.delete(edges, -2))
+    return {"edges": axis.values([*edges[:-1].tolist(), stop - 1])} | _found_shape(axis, density, edges)
+
+
+def found_bounds(axis: Axis, density: Density) -> dict[str, Any]:
+    """Bounds and shape of a column whose bins are not to be found."""
+    first, last = axis.values([int(density.starts[0]), int(density.starts[-1]) - 1])
+    return {"minimum": first, "maximum": last} | _found_shape(axis, density, density.starts[[0, -1]])
+
+
+def _found_shape(axis: Axis, density: Density, edges: NDArray[np.int64]) -> dict[str, Any]:
+    """The shape of a column; nothing if it is even in all bins."""
+    if np.isin(density.starts[:-1], edges[:-1]).all() or not density.mass.any():
+        return {}
+    weights = [float(f"{mass:.{DIGITS}g}") for mass in density.mass]
+    return {"shape": {"starts": axis.values(density.starts[:-1]), "weights": weights}}

@@ -1,0 +1,118 @@
+"""Learning how many decimals a column of numbers has."""
+
+from fractions import Fraction
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.grid import MAX_DECIMALS, Grid
+from synthdp.learning.cells.significance import ASTRONOMIC, standing_out
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.schema.axes.points import decimal_points
+
+MAX_LEARNT_DECIMALS = 16
+"""The class of numbers with more decimals, or more digits, than every float can hold."""
+
+FEW = 0.05
+"""Decimals that fewer than this part of the numbers have are rounded away."""
+
+MISTAKEN = 5e-4
+"""Probability of taking noise for decimals that no number has; for which are most frequent less evidence will do."""
+
+LIKELY_EXPONENT = 20
+"""Numbers are taken to lie below 2^21 if nothing stands out: on its grid lie thousandths as well."""
+
+MAX_EXPONENT = 1024
+"""Floats lie below two to this power."""
+
+MAX_SCALE = 290
+"""Decimals of the finest grid, and zeros before the point of the coarsest."""
+
+POINT_BITS = 48
+"""Grid points stay within two to this power."""
+
+PARTS = 200
+"""Least number of different values that a range is written in if the decimals of its numbers are not known."""
+
+DIGITS = 15
+"""Digits that every number of so many has as a float."""
+
+
+class Decimals(NamedTuple):
+    """How fine a grid should be.
+
+    Parameters
+    ----------
+    decimals
+        Decimals of the grid; negative for tens, hundreds, ...
+    largest
+        The exponent of two of the largest numbers, if that was asked and told from noise.
+    is_known
+        Whether the records' decimals were told from noise. If not, the grid has room for all that are likely, which
+        is more than anybody writes: see `decimals_for`.
+    """
+
+    decimals: int
+    largest: int | None
+    is_known: bool = True
+
+
+def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:
+    """Spend at most ``rho`` on the decimals that a grid for the column should have (negative: tens, hundreds).
+
+    Measured numbers have all decimals that floats have. For them the grid follows from how
+    large they are: it divides the largest octave into about 2^48 parts.
+    """
+    starts = np.arange(MAX_LEARNT_DECIMALS + 1)
+    found = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
+    known = _decimals(found.counts, found.stddev)
+    if known == 0:
+        return Decimals(0, None)
+    exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
+    sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
+    plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))
+    largest = int(exponents[plain[-1]]) if plain.size else None
+    if largest == exponents[0]:
+        largest = None  # nothing but 0
+    scale = LIKELY_EXPONENT if largest is None else largest
+    fitting = min(max(floor((POINT_BITS - 1 - scale) * log10(2)), -MAX_SCALE), MAX_SCALE)
+    decimals = fitting if known is None or known >= MAX_LEARNT_DECIMALS else min(known, fitting)
+    return Decimals(decimals, largest, known is not None)
+
+
+def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
+    """The decimals that all numbers but a few have, by noisy counts; None if nothing stands out."""
+    many = counts > FEW * counts.sum()
+    known = np.flatnonzero(standing_out(counts, stddev, false_alarm=MISTAKEN) & many)
+    if known.size:
+        return int(known[-1])
+    likeliest = int(np.argmax(counts))
+    return likeliest if standing_out(counts, stddev)[likeliest] else None
+
+
+def decimals_for(width: float) -> int:
+    """Decimals for numbers of which only the range is known: few, for people write few.
+
+    >>> [decimals_for(width) for width in (0.8, 26.0, 190.0, 1e5)]
+    [3, 1, 1, 0]
+    """
+    return max(ceil(log10(PARTS / width)), 0) if width > 0 else 0
+
+
+def decimals_between(low: float, high: float, decimals: int) -> int:
+    """The given number of decimals, or the nearest that floats can hold and that puts two values between the bounds.
+
+    Noise may suggest any number of decimals.
+
+    >>> [decimals_between(2.25, 2.75, decimals) for decimals in (-3, 2, 99)]
+    [1, 2, 14]
+    """
+    largest = max(abs(low), abs(high))
+    most = min(DIGITS - ceil(log10(largest)), MAX_DECIMALS) if largest > 0 else DIGITS
+    decimals = min(decimals, most)
+    ends = np.array([-low, high])
+    while decimals < most and low < high and decimal_points(ends, decimals).sum() < 1:  # of these, none or one
+        decimals += 1
+    return decimals

@@ -1,0 +1,203 @@
+"""Learning what a schema leaves open: each open column's domain, within one budget."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any, final
+
+import numpy as np
+
+from synthdp.core.grid import Grid
+from synthdp.core.reporting import Report, steps
+from synthdp.learning.axis import Axis
+from synthdp.learning.bins import at_least_two, even_edges, found_bins, found_bounds, quantile_edges
+from synthdp.learning.budgets import ColumnBudget, column_budgets, has_density, is_tree
+from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, learn_decimals
+from synthdp.learning.heaping import learn_heaping, may_be_heaped
+from synthdp.learning.levels import learn_levels, missing_found
+from synthdp.learning.numbers import Learnt, learn_density, learn_tree
+from synthdp.learning.reading import EMPTY_COLUMN, ask_reading, is_empty, may_be_unread, spelling_found, unread_share
+from synthdp.learning.unread import missing_caution, unread_problem
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.schema.columns.boolean import SPELLINGS, BooleanColumn
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_schema import OpenSchema
+
+IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
+"""Way out of a column whose values are all different."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LearntColumn:
+    """An open column, closed.
+
+    Parameters
+    ----------
+    column
+        The closed column.
+    caution
+        What a reader should know: that nothing was told from noise, or that much of a column without missing
+        values was not read. Empty if there is nothing to say.
+    unread
+        What is wrong and what to declare if nearly all of its values could not be read, beyond doubt; else empty.
+    """
+
+    column: Column
+    caution: str = ""
+    unread: str = ""
+
+
+def learn_columns(
+    schema: OpenSchema,
+    values: PrivateValues,
+    *,
+    rho: Fraction,
+    delta: Fraction,
+    min_mass: float,
+    report: Report,
+) -> Iterator[LearntColumn]:
+    """Close the open columns one by one, each with the part of the budget that it needs.
+
+    Parameters
+    ----------
+    schema
+        What is declared.
+    values
+        The records behind the kernel.
+    rho, delta
+        All that may be spent; delta goes in equal parts to the columns that need a threshold.
+    min_mass
+        Records that a bin or level should have at least; rarer levels are merged.
+    report
+        Told about progress.
+    """
+    budgets = column_budgets(schema, rho=rho, delta=delta)
+    for budget in steps(report, "learning the domain", budgets):
+        yield _learn(values, budget, min_mass=min_mass)
+
+
+def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
+    """Close one column."""
+    column, rho = budget.column, budget.rho
+    if "levels" in column.open_parts:
+        closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
+        has_nothing = closed.n_levels == 1
+        return LearntColumn(column=closed, caution=_no_levels(values, closed, budget) if has_nothing else "")
+    found: dict[str, Any] = {}
+    decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
+    if budget.for_decimals:
+        decimals = _learn_decimals(values, column, rho=budget.for_decimals)
+        found["decimals"] = decimals.decimals
+        caution = "" if decimals.is_known else _doubts(column, None, decimals)
+    if has_density(column):
+        axis = Axis.of(column, decimals=decimals.decimals, exponent=decimals.largest)
+        learnt = _learnt(values, axis, budget)
+        if not decimals.is_known and not axis.has_bounds:
+            axis, learnt = _with_few_decimals(axis, learnt)
+            decimals = decimals._replace(decimals=axis.grid.decimals)
+            found["decimals"] = decimals.decimals
+        found |= _bins_found(axis, learnt, min_mass) | missing_found(column, learnt.missing, learnt.missing_stddev)
+        if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
+            found["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
+        caution = _doubts(column, (axis, learnt), decimals)
+        if learnt.is_lone:
+            problem = "only one value was told from noise, or values are beyond those that numbers can have"
+            caution = f"column {column.name!r}: {problem}; declare its bounds if it has others; {IF_IDS}"
+        if not learnt.stands_out:
+            caution = f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+        emptiness, unread = _unread(values, learnt, budget)
+        caution = emptiness or caution
+        if column.template.required:
+            stddevs = (learnt.missing_stddev, learnt.present_stddev)
+            caution = missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
+    elif "missing" in column.open_parts:
+        asks_spelling = _asks_spelling(column)
+        histogram = ask_reading(values, column.name, rho=rho, n_ways=len(SPELLINGS) if asks_spelling else 1)
+        found |= {"spelling": spelling_found(column.template, histogram)} if asks_spelling else {}
+        found |= missing_found(column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev)
+        unread = unread_share(histogram)
+    problem = unread_problem(column.template, unread) if unread else ""
+    return LearntColumn(column=column.closed(**found), caution=caution, unread=problem)
+
+
+def _asks_spelling(column: OpenColumn) -> bool:
+    """Whether it is open how truth values are spelt."""
+    template = column.template
+    return isinstance(template, BooleanColumn) and template.has_usual_words and template.spelling is None
+
+
+def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
+    """A caution if a column of numbers or dates is empty, and the share of its values that are unread if nearly all."""
+    if not may_be_unread(learnt):
+        return "", 0.0
+    counted = ask_reading(values, budget.column.name, rho=budget.for_reading)
+    present = counted.below + float(counted.counts.sum())
+    found = is_empty(counted.missing, present, sqrt(2) * counted.stddev)
+    return f"column {budget.column.name!r}: {EMPTY_COLUMN}" if found else "", unread_share(counted)
+
+
+def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
+    """What to say of a column of which no level was found: whether it is empty, or its values are all different."""
+    counted = values.histogram(Grid(column=closed.name), np.empty(0, dtype=np.int64), rho=budget.for_reading)
+    if is_empty(counted.missing, float(counted.counts[0]), counted.stddev):
+        return f"column {closed.name!r}: {EMPTY_COLUMN}"
+    other = budget.column.other
+    way_out = f"declare levels that are public, or say by its type that it holds dates or numbers; {IF_IDS}"
+    return f"column {closed.name!r}: no level has enough records to be found; all are {other!r}: {way_out}"
+
+
+def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> Decimals:
+    """Decimals of the grid, as many as suit declared bounds, and how large the numbers are if that was found."""
+    found = learn_decimals(values, column.name, rho=rho)
+    match column.bounds:
+        case float(low), float(high):
+            wanted = found.decimals if found.is_known else min(found.decimals, decimals_for(high - low))
+            return found._replace(decimals=decimals_between(low, high, wanted))
+    return found
+
+
+def _with_few_decimals(axis: Axis, learnt: Learnt) -> tuple[Axis, Learnt]:
+    """What was learnt on a grid so fine that nobody writes it, on one that suits the range."""
+    unit = 10.0**-axis.grid.decimals
+    fewer = axis.grid.decimals - decimals_for(float(learnt.density.widths.sum()) * unit)
+    if fewer <= 0:
+        return axis, learnt
+    coarser = Axis.of(axis.column, decimals=axis.grid.decimals - fewer)
+    return coarser, learnt.on_coarser_grid(fewer)
+
+
+def _doubts(column: OpenColumn, bounds: tuple[Axis, Learnt] | None, decimals: Decimals) -> str:
+    """A caution if noise leaves open where a column's bounds are, or how many decimals it has; empty if not."""
+    doubts, ways_out = [], []
+    if bounds is not None and bounds[1].has_doubtful_bounds:
+        axis, learnt = bounds
+        doubts.append(f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}")
+        ways_out.append(" and ".join(key for key in ("minimum", "maximum") if key not in column.limits))
+    if not decimals.is_known:
+        doubts.append(f"its decimals were not told from noise and are taken to be {decimals.decimals}")
+        ways_out.append("synthdp.decimals")
+    if not doubts:
+        return ""
+    return f"column {column.name!r}: {', and '.join(doubts)}; declare {', and '.join(ways_out)}"
+
+
+def _learnt(values: PrivateValues, axis: Axis, budget: ColumnBudget) -> Learnt:
+    """Where the records of a column of numbers or dates lie."""
+    if is_tree(budget.column):
+        return learn_tree(values, axis, rho=budget.rho, most=budget.column.max_bins)
+    return learn_density(values, axis, rho=budget.rho, delta=budget.delta or None)
+
+
+def _bins_found(axis: Axis, learnt: Learnt, min_mass: float) -> dict[str, Any]:
+    """Bounds, edges and shape, as far as they are open."""
+    column, density = axis.column, learnt.density
+    if "bins" not in column.open_parts:
+        return found_bounds(axis, density)
+    if is_tree(column):
+        return found_bins(axis, density, at_least_two(density.starts))
+    if column.binning == "quantiles":
+        return found_bins(axis, density, quantile_edges(density, column.max_bins, min_mass))
+    return found_bins(axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins))

@@ -1,0 +1,56 @@
+"""Learning the levels of a column of texts: those that many records share; all else is "other"."""
+
+from collections.abc import Collection
+from fractions import Fraction
+from typing import Any
+
+from synthdp.core.grid import Grid
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_column import DEFAULT_OTHER, OpenColumn
+
+MIN_MERGED = 2
+"""Merging a single level with nothing would change nothing."""
+
+
+def learn_levels(
+    values: PrivateValues, column: OpenColumn, *, rho: Fraction, delta: Fraction, min_mass: float
+) -> Column:
+    """Close a column of texts: levels in the order of their texts, rare ones merged.
+
+    Rare levels share one code, whose values are drawn in proportion to the noisy counts that were
+    released: the model need not tell apart what noise would drown.
+    """
+    found = values.frequent(Grid(column=column.name), rho=rho, delta=delta)
+    counts = {str(level): count for level, count in found.counts.items()}
+    room = column.max_levels - 2  # for other and missing
+    kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
+    other = _label_beside(column, kept)
+    rare = [level for level in kept if counts[level] < min_mass and level != other]
+    rare = rare if len(rare) >= MIN_MERGED else []
+    levels = [level for level in kept if level not in set(rare)] or [other]
+    parts: dict[str, Any] = {"levels": levels, "other": other}
+    if rare:
+        parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
+    return column.closed(**parts | missing_found(column, found.missing, found.stddev))
+
+
+def _label_beside(column: OpenColumn, levels: Collection[str]) -> str:
+    """The label of what is left: the field's own, or one that is unlike all levels, whatever their case.
+
+    A table's own "Other" is a level like others, and what it is called is released.
+    """
+    taken = {level.casefold() for level in levels} | {text.casefold() for text in column.missing_values}
+    if column.other != DEFAULT_OTHER or DEFAULT_OTHER not in taken:
+        return column.other
+    labels = ("(other)", *(f"(other {number})" for number in range(2, len(taken) + 3)))
+    return next(label for label in labels if label not in taken)
+
+
+BELIEVED = 3.0
+"""Standard deviations of noise that the count of missing values must pass."""
+
+
+def missing_found(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:
+    """``required`` as a noisy count of missing values suggests, if that is open; else nothing."""
+    return {"required": missing <= BELIEVED * stddev} if "missing" in column.open_parts else {}

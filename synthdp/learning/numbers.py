@@ -1,0 +1,320 @@
+"""Learning the domain of a column of numbers or dates: bounds, bins, and where in a bin its records lie.
+
+1. Where are they? A histogram over fixed cells, powers of two or decades, shows the bounds; if it shows nothing,
+   it is asked again.
+2. How do they lie? A histogram over finer cells, most where the most records are. What lies beyond them is
+   counted with them. A cell that still holds a large part of all records is looked into again.
+3. Which single values hold many (0, 40 hours, 99999)? Partition selection, unless the finer
+   cells are single values already.
+
+What follows is free: `refining` puts the looks together and takes out what may be noise, `bins` puts edges at
+quantiles, and the density decides where in a bin values are drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.learning.axis import Axis
+from synthdp.learning.cells.density import Density
+from synthdp.learning.cells.significance import significance
+from synthdp.learning.looks import BEYOND, Look, are_single
+from synthdp.learning.refining import density_of
+from synthdp.privacy.values.private_values import FrequentValues, PrivateValues
+
+Ints = NDArray[np.int64]
+
+FINE_CELLS = 512
+"""Cells that a histogram adds to the one before."""
+
+FEWEST_CELLS = 48
+"""But no more than there are records for in each, beyond one standard deviation of its noise; so many at least."""
+
+NEGLIGIBLE = 0.001
+"""Outer pieces of the density that hold less than this part of it are left out."""
+
+CROWDED = 16
+"""A cell of many values is looked into again if it holds more than this part of all records."""
+
+FEW_POINTS = 3
+"""Where the first histogram finds no more values than that, what lies beyond them is counted before all else."""
+
+DOUBT = 1.0
+"""Standard deviations of the noise in the records beyond the bounds that these may be uncertain by."""
+
+DOUBTFUL = 0.25
+"""Part of the range by which its bounds must be uncertain to be worth a word."""
+
+CONSTANT = 0.05
+"""A column is taken to have one value only if no more than this part of all records can have others."""
+
+LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(1, 5)
+"""Shares of a column's budget for the first histogram, for each closer look, and for single values less these looks."""
+
+MAX_LOOKS, MAX_ZOOMS = 3, 2
+"""Most looks at the first cells; and most closer looks, each of which makes cells up to 512 times finer."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What the budget of one column of numbers has bought.
+
+    Parameters
+    ----------
+    density
+        Where the records lie, between the bounds.
+    missing, missing_stddev
+        Noisy count of records without a value, and the standard deviation of its noise.
+    present, present_stddev
+        The same of records with one.
+    stands_out
+        Whether any record was told from noise.
+    stddev
+        Standard deviation of the noise of what the density's points hold, at most.
+    is_lone
+        Whether only one value was told from noise, where others could be.
+    uncertainty
+        By about how many grid points the bounds are uncertain; 0 if they are declared.
+    """
+
+    density: Density
+    missing: float
+    missing_stddev: float
+    present: float
+    present_stddev: float
+    stands_out: bool
+    stddev: float
+    is_lone: bool = False
+    uncertainty: float = 0.0
+
+    @property
+    def has_doubtful_bounds(self) -> bool:
+        """Whether the bounds are uncertain by a large part of what lies between them."""
+        return self.uncertainty > DOUBTFUL * float(self.density.widths.sum())
+
+    def on_coarser_grid(self, fewer: int) -> "Learnt":
+        """The same on a grid with so many decimals less."""
+        return replace(self, density=self.density.on_coarser_grid(10**fewer), uncertainty=self.uncertainty / 10**fewer)
+
+
+def learn_density(values: PrivateValues, axis: Axis, *, rho: Fraction, delta: Fraction | None) -> Learnt:
+    """Spend at most ``rho`` on where the records of a column lie.
+
+    Parameters
+    ----------
+    values
+        The records behind the kernel.
+    axis
+        The column's grid.
+    rho
+        All that may be spent.
+    delta
+        For the threshold of single values; None does not look for any.
+    """
+    asking = _Asking(values, axis, rho)
+    first = asking.first_look()
+    first, held, starts, check = asking.finer_cells(first)
+    looks = [held, *asking.closer_looks(starts, may_have_spikes=delta is not None)]
+    spikes, noisiest = dict[int, float](), max(look.stddev for look in looks[1:])
+    if asking.left and delta is not None and not asking.sees_single_values(looks[-1].starts):
+        frequent = values.frequent(axis.grid, rho=rho * asking.left, delta=delta)
+        spikes, noisiest = _spikes(frequent, looks[-1]), max(noisiest, frequent.stddev)
+    density, uncertainty = _cut(axis, density_of(looks, spikes), looks)
+    if not axis.is_calendar:
+        ends = density.starts[[0, -1]]
+        density = _with_tails(density, first, looks[1], width=asking.stretch[1] - asking.stretch[0])
+        uncertainty = max(uncertainty, float(np.abs(density.starts[[0, -1]] - ends).max()) / 2)
+    is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
+    if is_lone:
+        density = _with_a_neighbour(axis, density, first, looks[1])
+    all_looks = [first, *check, *looks[1:]]
+    weights = np.array([look.stddev**-2 for look in all_looks])
+    missing = float(weights @ [look.missing for look in all_looks] / weights.sum())
+    stddev = float(weights.sum() ** -0.5)
+    return Learnt(
+        density.simplified(), missing, stddev, *first.present, first.stands_out, noisiest, is_lone, uncertainty
+    )
+
+
+@final
+class _Asking:
+    """What is asked of one column: ``left`` is left of its budget, and ``stretch`` is what was divided finely."""
+
+    def __init__(self, values: PrivateValues, axis: Axis, rho: Fraction) -> None:
+        self._values, self._axis, self._rho = values, axis, rho
+        self.left = Fraction(1)
+        self._stddev = 0.0  # of a look for LOOKING
+        self.stretch = int(axis.roots[0]), int(axis.roots[-1])
+
+    def _look(self, starts: Ints, share: Fraction) -> Look:
+        self.left -= share
+        return Look.of(self._values, self._axis, starts, rho=self._rho * share)
+
+    def first_look(self) -> Look:
+        """A look at public cells, again if it shows nothing."""
+        look = self._look(self._axis.roots, LOOKING)
+        self._stddev = look.stddev
+        while not look.stands_out and self.left > 1 - MAX_LOOKS * LOOKING and not self._axis.has_bounds:
+            look = look.joined(self._look(self._axis.roots, LOOKING))
+        return look
+
+    def finer_cells(self, first: Look) -> tuple[Look, Look, Ints, list[Look]]:
+        """The first look, more of it if needed; the part that holds records, finer cells of it, and a check if any."""
+        low, high = first.held_roots(self._axis)
+        mass, check = first.counts.copy(), []
+        if not self._axis.has_bounds and first.starts[high + 1] - first.starts[low] <= FEW_POINTS:
+            check = [self._look(np.arange(first.starts[low], first.starts[high + 1] + 1), LOOKING)]
+            if self.left > LOOKING and any(tail.size for tail in first.tails_beyond(check[0])):
+                first = first.joined(self._look(self._axis.roots, LOOKING))
+                mass = first.counts.copy()
+            below, above = first.tails_beyond(check[0])
+            mass[low - below.size : low] = below[::-1]
+            mass[high + 1 : high + 1 + above.size] = above
+            low, high = low - below.size, high + above.size
+        held, masses = first.between(low, high + 1), mass[low : high + 1]
+        n_cells = self._resolved(float(masses[held.widths > 1].sum()))
+        starts = held.finer(masses, n_cells)
+        self.stretch = int(starts[0]), int(starts[-1])
+        low, high, starts = first.with_surroundings(starts, over_zero=self._axis.is_calendar)
+        return first, first.between(low, high + 1), starts, check
+
+    def sees_single_values(self, starts: Ints) -> bool:
+        """Whether each cell of the stretch that holds records is one value."""
+        begin, stop = self.stretch
+        return are_single(starts[(starts >= begin) & (starts <= stop)])
+
+    def _resolved(self, total: float) -> int:
+        """In how many cells so many records show, each as many as its noise: more of them would show less."""
+        share = self.left - SPIKES if self.left >= 2 * SPIKES else self.left
+        stddev = self._stddev * sqrt(LOOKING / share)
+        return int(min(max(total / stddev, FEWEST_CELLS), FINE_CELLS))
+
+    def closer_looks(self, starts: Ints, *, may_have_spikes: bool) -> list[Look]:
+        """A look at finer cells and, where single values are looked for, at those that hold many records."""
+        wants_spikes = may_have_spikes and not self.sees_single_values(starts) and self.left >= 2 * SPIKES
+        looks = [self._look(starts, self.left - SPIKES if wants_spikes else self.left)]
+        for _ in range(MAX_ZOOMS if wants_spikes else 0):
+            crowded = _crowded(looks[-1])
+            if not crowded.any():
+                break
+            starts = looks[-1].finer(np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS)
+            looks.append(self._look(starts, ZOOM))
+        return looks
+
+
+def _crowded(look: Look) -> NDArray[np.bool_]:
+    """Cells of many values that hold a large part of the records, beyond doubt."""
+    least = max(float(look.counts.sum()) / CROWDED, significance(len(look.counts)) * look.stddev)
+    return (look.widths > 1) & (look.counts > least)
+
+
+def _spikes(frequent: FrequentValues[str | int], look: Look) -> dict[int, float]:
+    """Single values that many records share, where cells are wider than one value, with noisy counts."""
+    spikes: dict[int, float] = {}
+    for value, count in frequent.counts.items():
+        point = min(max(int(value), int(look.starts[0])), int(look.starts[-1]) - 1)
+        if look.widths[look.cells_of(np.array([point]))[0]] > 1:
+            spikes[point] = spikes.get(point, 0.0) + count
+    return spikes
+
+
+def _cut(axis: Axis, density: Density, looks: Sequence[Look]) -> tuple[Density, float]:
+    """The density between the bounds that were found, and by how many grid points these are uncertain.
+
+    Declared bounds stay. Others may lie anywhere in the cell that they were found in, and further out by what
+    the records take up that noise could hide beyond.
+    """
+    if axis.has_bounds or not density.mass.any():
+        return density, 0.0
+    density = density.without_thin_ends(NEGLIGIBLE)
+    begin, end, spread, guessed = int(density.starts[0]), int(density.starts[-1]), 0.0, 0
+    for outer, inner in pairwise(looks):
+        first, stop, rest, stddev, further = looks[0].ends_in(inner, begin, end)
+        if outer is looks[0]:
+            begin, end, guessed = first, stop, further
+            spread = (max(rest, 0.0) + DOUBT * stddev) / max(outer.present[0], 1.0)
+            continue
+        lowest, highest = outer.cells_of(np.array([begin, end - 1])).tolist()  # a closer look tells of the outermost
+        if first < min(int(outer.starts[lowest + 1]), end):
+            begin = first
+        if stop > max(int(outer.starts[highest]), begin):
+            end = stop
+    density = density.between(begin, end).without_thin_ends(NEGLIGIBLE)
+    ends = np.array([density.starts[0], density.starts[-1] - 1])
+    leaves = np.minimum(looks[-1].widths[looks[-1].cells_of(ends)], density.widths[[0, -1]])  # single values are exact
+    beyond = max(min(spread, 1.0) * float(density.widths.sum()), float(guessed))
+    return density, beyond + float(leaves.max()) / 2
+
+
+def _with_tails(density: Density, first: Look, look: Look, *, width: int) -> Density:
+    """The density with what lies beyond a look, which counted it, in the cells that it may reach."""
+    below, above = first.tails_beyond(look, width=width)
+    begin, stop = np.searchsorted(first.starts, look.starts[[0, -1]]).tolist()
+    if above.size:
+        density = density.reaching(None, int(look.starts[-1]))
+        density = density.with_pieces(first.starts[stop : stop + above.size + 1], above)
+    if below.size:
+        density = density.reaching(int(look.starts[0]), None)
+        density = density.with_pieces(first.starts[begin - below.size : begin + 1], below[::-1])
+    return density
+
+
+def _with_a_neighbour(axis: Axis, density: Density, first: Look, look: Look) -> Density:
+    """The density of a single value with the cells beside it on the likelier side: one, or up to the largest values.
+
+    A column of one value says nothing; unless that is beyond doubt, there is room for others.
+    """
+    point = int(density.starts[0])
+    cell = int(first.cells_of(np.array([point]))[0])
+    noise = BEYOND * look.stddev
+    if point in (first.starts[0], first.starts[-1] - 1) or (
+        max(look.below, look.above) + noise <= CONSTANT * density.mass.sum()
+    ):
+        return density
+    furthest = 0 if axis.largest is None else axis.largest
+    if look.above >= look.below or cell == 0:
+        to = int(first.cells_of(np.array([max(furthest, point)]))[0])
+        stop = int(first.starts[min(max(to, cell + 1) + 1, len(first.counts))])
+        return density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
+    to = int(first.cells_of(np.array([min(-furthest, point)]))[0])
+    begin = int(first.starts[max(min(to, cell - 1), 0)])
+    return density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
+
+
+def learn_tree(values: PrivateValues, axis: Axis, *, rho: Fraction, most: int) -> Learnt:
+    """Spend at most ``rho`` on bins by PrivTree: a density whose pieces, at most ``most``, are the bins.
+
+    The first histogram shows bounds and missing values. The tree shows no counts; its cells hold
+    about equally many records, and the density says so.
+    """
+    asking = _Asking(values, axis, rho)
+    first = asking.first_look()
+    low, high = first.held_roots(axis)
+    start, stop = int(axis.roots[low]), int(axis.roots[high + 1])
+    edges = values.split_tree(axis.grid, start, stop, rho=rho * asking.left)
+    edges = _fewer(edges, most)
+    density = Density(edges, np.ones(len(edges) - 1))
+    uncertainty = 0.0 if axis.has_bounds else float(density.widths[[0, -1]].max()) / 2
+    return Learnt(
+        density,
+        first.missing,
+        first.stddev,
+        *first.present,
+        first.stands_out,
+        first.stddev,
+        uncertainty=uncertainty,
+    )
+
+
+def _fewer(edges: Ints, most: int) -> Ints:
+    """Join neighbours until there are at most so many cells, about equally many of them in each."""
+    if len(edges) - 1 <= most:
+        return edges
+    return edges[np.linspace(0, len(edges) - 1, most + 1).round().astype(np.int64)]

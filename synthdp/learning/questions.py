@@ -1,0 +1,147 @@
+"""What learning a column asks the kernel, and with how much noise: known before the records are."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Literal, TypeAlias, final
+
+from synthdp.learning.axis import Axis
+from synthdp.learning.budgets import ColumnBudget
+from synthdp.learning.cells.significance import ASTRONOMIC, significance
+from synthdp.learning.decimals import MAX_LEARNT_DECIMALS
+from synthdp.learning.levels import BELIEVED
+from synthdp.learning.numbers import LOOKING, SPIKES
+from synthdp.learning.reading import BEYOND_DOUBT
+from synthdp.privacy.unit import PrivacyUnit
+from synthdp.privacy.values.privtree import PrivTreeEvent
+from synthdp.privacy.values.thresholds import partition_threshold
+from synthdp.privacy.values.value_events import HistogramEvent
+from synthdp.schema.axes.points import STEPS
+
+About: TypeAlias = Literal[
+    "levels", "bounds", "shape", "bins", "single values", "heaping", "decimals", "size", "missing", "reading"
+]
+"""What a question is about; "shape": where values lie; "heaping": which are round; "size": how large they are;
+"reading": whether values that are there can be read."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One question about one column.
+
+    Parameters
+    ----------
+    column
+        Name of the column.
+    about
+        What is asked.
+    rho, delta
+        Its cost; delta is above 0 for partition selection only.
+    sigma
+        Noise on each count, in records: parameter of a Gaussian, or scale of the Laplace noise of
+        a tree (``about="bins"`` with PrivTree).
+    is_tree
+        Whether the noise is Laplace.
+    least_records
+        About how many records something must have to be found more often than not: the threshold of
+        partition selection, or what stands out from noise in a histogram. None if there is no such number.
+    """
+
+    column: str
+    about: About
+    rho: Fraction
+    delta: Fraction
+    sigma: float
+    is_tree: bool
+    least_records: float | None
+
+
+def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:
+    """What learning one column asks, in order.
+
+    Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values", whose budget "bins"
+    then has as well. "bounds" may be asked up to three times, if it shows nothing or a single value, and the
+    others then have less. A budget is never passed.
+
+    Raises
+    ------
+    ParameterError
+        If the budget is so small that there is no such noise.
+    """
+    column, rho = budget.column, budget.rho
+    ask = _Asking(budget=budget, unit=unit)
+    if "levels" in column.open_parts:
+        return (ask.values("levels", rho), ask.reading())
+    asked = []
+    if budget.for_decimals:
+        asked += [
+            ask.cells("decimals", budget.for_decimals / 2, significance(2 * (MAX_LEARNT_DECIMALS + 1), ASTRONOMIC))
+        ]
+        asked += [ask.cells("size", budget.for_decimals / 2, None)]
+    if not column.open_parts & {"bounds", "bins"}:
+        return (*asked, ask.cells("missing", rho, BELIEVED)) if "missing" in column.open_parts else tuple(asked)
+    n_roots = len(Axis.of(column, decimals=column.decimals or 0).roots) - 1
+    bounds = "bounds" in column.open_parts
+    asked += [
+        ask.cells(
+            "bounds" if bounds else "shape", rho * LOOKING, significance(2 * n_roots, ASTRONOMIC) if bounds else None
+        )
+    ]
+    if "bins" in column.open_parts and column.binning == "privtree":
+        return (*asked, ask.tree(rho * (1 - LOOKING)), ask.reading())
+    second: About = "bins" if "bins" in column.open_parts else "shape"
+    asked += [ask.cells(second, rho * (1 - LOOKING - (SPIKES if budget.delta else 0)), None)]
+    if budget.delta:
+        asked += [ask.values("single values", rho * SPIKES)]
+    asked += [ask.reading()]
+    if budget.for_heaping:
+        asked += [ask.cells("heaping", budget.for_heaping, significance(len(STEPS), ASTRONOMIC))]
+    return tuple(asked)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Asking:
+    """What all questions about a column share."""
+
+    budget: ColumnBudget
+    unit: PrivacyUnit
+
+    def cells(self, about: About, rho: Fraction, deviations: float | None) -> Question:
+        """A histogram, in which so many standard deviations stand out."""
+        name = self.budget.column.name
+        event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit)
+        sigma = sqrt(event.sigma_squared)
+        return self._question(about, rho, sigma, least=None if deviations is None else deviations * sigma)
+
+    def reading(self) -> Question:
+        """Whether values can be read."""
+        return self.cells("reading", self.budget.for_reading, BEYOND_DOUBT)
+
+    def values(self, about: About, rho: Fraction) -> Question:
+        """Partition selection."""
+        squared, delta = self.unit.sigma_squared(rho), self.budget.delta
+        least = partition_threshold(sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
+        return self._question(about, rho, sqrt(squared), least=least, delta=delta)
+
+    def tree(self, rho: Fraction) -> Question:
+        """PrivTree."""
+        name = self.budget.column.name
+        event = PrivTreeEvent.costing(rho, column=name, sensitivity=self.unit.marginal_l1)
+        return self._question("bins", rho, float(event.scale), least=None, is_tree=True)
+
+    def _question(
+        self,
+        about: About,
+        rho: Fraction,
+        sigma: float,
+        *,
+        least: float | None,
+        delta: Fraction = Fraction(0),
+        is_tree: bool = False,
+    ) -> Question:
+        name = self.budget.column.name
+        return Question(
+            column=name, about=about, rho=rho, delta=delta, sigma=sigma, is_tree=is_tree, least_records=least
+        )

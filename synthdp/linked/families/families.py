@@ -1,0 +1,252 @@
+"""Drawing families: roots first, then the rows below them, turn by turn, each given what is above and beside it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.errors import ParameterError
+from synthdp.data.records.codec import Codes, decode, encode
+from synthdp.inference.arrays import CodeColumn
+from synthdp.inference.model import Model
+from synthdp.linked.families.fitted_view import FittedView, Group
+from synthdp.linked.families.given_tables import GivenTable
+from synthdp.linked.families.quotas import Quotas
+from synthdp.linked.package.qualified import OTHER
+from synthdp.linked.package.view import View
+from synthdp.release.drawing.draw import drawn_table
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.schema import Schema
+
+Ints = NDArray[np.intp]
+Numbers = Mapping[str, NDArray[np.float64]]
+_NONE = np.empty(0, np.intp)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DrawnRows:
+    """Rows of one table, those of one parent together.
+
+    Parameters
+    ----------
+    frame
+        Values of the table's own columns.
+    codes
+        Of all attributes above and own, each of shape ``(n_rows,)``.
+    numbers
+        Values, as numbers, of the attributes that checks are on.
+    parents, turns
+        For each row the place of its parent, and how many rows of that come before it.
+    """
+
+    frame: pd.DataFrame
+    codes: Mapping[str, Codes]
+    numbers: Numbers
+    parents: Ints
+    turns: Ints
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+        return len(self.parents)
+
+
+def checked_names(schemas: Collection[Schema]) -> set[str]:
+    """The attributes of views whose values are compared by some check, wherever they stand."""
+    checks = [schema.checks for schema in schemas if schema.checks is not None]
+    return {name.removeprefix(OTHER) for check in checks for name in check.columns}
+
+
+def drawn_roots(
+    view: View,
+    model: Model,
+    n_roots: int | None,
+    *,
+    seed: np.random.SeedSequence,
+    text: bool,
+    given: pd.DataFrame | None,
+    checked: Collection[str],
+) -> DrawnRows:
+    """Rows of the root; ``given`` are some of its columns, by the names of the view."""
+    schema = view.schema
+    assert schema is not None
+    frame, _ = drawn_table(model, schema, n_roots, seed=seed, text=text, where=None, given=given)
+    codes = dict(zip(schema.names, encode(frame, schema).columns, strict=True))
+    own = _own_columns(view, frame)
+    places = np.arange(len(frame))
+    return DrawnRows(own, codes, _numbers(view, own, checked), places, np.zeros_like(places))
+
+
+def drawn_children(
+    view: View,
+    fitted: Sequence[FittedView],
+    parents: DrawnRows,
+    *,
+    seed: np.random.SeedSequence,
+    text: bool,
+    checked: Collection[str],
+) -> DrawnRows:
+    """Rows of a table below rows that were drawn.
+
+    ``fitted`` are the views of its first rows and of later ones, which stay undrawn without theirs; there is none if
+    the table has nothing but keys.
+    """
+    counts = parents.codes[view.table.count].astype(np.intp)
+    place = np.repeat(np.arange(parents.n_rows), counts)
+    turns = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+    above = {name: parents.codes[name][place] for name in view.above}
+    numbers = {name: values[place] for name, values in parents.numbers.items()}
+    settles = any(each.view.schema is not None and each.view.schema.checks is not None for each in fitted)
+    drawing = _Drawing(view, above, numbers, len(place), settles=settles, text=text, checked=checked)
+    quotas = Quotas(view.table, counts)
+    n_turns = int(counts.max(initial=0))
+    steps = turns if view.table.order is not None or view.table.limits else np.minimum(turns, 1)
+    for step in range(n_turns if len(fitted) > 1 else min(n_turns, len(fitted))):
+        rows = np.flatnonzero(steps == step)
+        if len(rows):
+            drawing.draw(fitted[min(step, 1)], rows, turns[rows], quotas.groups(place[rows], step), seed.spawn(1)[0])
+            quotas.add(place[rows], drawing.codes, rows)
+    frame = drawing.frame(view, seed.spawn(1)[0])
+    return DrawnRows(frame, above | drawing.codes, drawing.numbers, place, turns)
+
+
+@final
+class _Drawing:
+    """The rows of one table on the way to their values."""
+
+    def __init__(
+        self,
+        view: View,
+        above: Mapping[str, Codes],
+        numbers: Numbers,
+        n_rows: int,
+        *,
+        settles: bool,
+        text: bool,
+        checked: Collection[str],
+    ) -> None:
+        self._table, self._above, self._text, self._checked = view.table, above, text, checked
+        schema = view.schema
+        self.codes = {} if schema is None else {name: np.zeros(n_rows, schema[name].dtype) for name in view.own}
+        self.numbers = dict(numbers) | {name: np.full(n_rows, np.nan) for name in view.own if name in checked}
+        self._pieces: list[pd.DataFrame] = []
+        self._n_rows = n_rows
+        self._settles = settles
+
+    def draw(
+        self, fitted: FittedView, rows: Ints, turns: Ints, groups: Sequence[Group], seed: np.random.SeedSequence
+    ) -> None:
+        """Draw some rows, none beside another of them; ``groups`` say which of them may have which levels."""
+        sampling, decoding = (np.random.default_rng(int(word)) for word in seed.generate_state(2))
+        view = fitted.view
+        known = {name: codes[rows] for name, codes in self._above.items()}
+        known |= view.codes_beside(self.codes, rows, turns)
+        try:
+            drawn = fitted.drawn(known, groups, sampling)
+        except ParameterError as error:
+            problem = "rules leave a row nothing, given what is above and beside it"
+            raise ParameterError(
+                f"table {view.name!r}: {problem} ({error}); relax one, or rule that out above"
+            ) from None
+        for name, codes in drawn.items():
+            self.codes[name][rows] = codes
+        if self._settles:
+            self._settle(view, rows, self._table.beside(rows, turns), known, decoding)
+
+    def _settle(
+        self, view: View, rows: Ints, other: Ints, known: Mapping[str, Codes], rng: np.random.Generator
+    ) -> None:
+        """Values of some rows, such that they keep to checks with what is above and beside them."""
+        schema, own = view.schema, {name: codes[rows] for name, codes in self.codes.items()}
+        assert schema is not None
+        checked = () if schema.checks is None else schema.checks.columns
+        given = {name: self.numbers[name][rows] for name in checked if name in self._above}
+        given |= {name: self.numbers[source][other] for name, source in view.beside.items() if name in checked}
+        drawn = decode([{**known, **own}[name] for name in schema.names], schema, rng, text=self._text, given=given)
+        frame = _own_columns(view, drawn)
+        if self._table.schema is not None:
+            coded = encode(frame, self._table.schema)
+            for name, codes in zip(self._table.attributes, coded.columns, strict=True):
+                self.codes[name][rows] = codes
+        for name, values in _numbers(view, frame, self._checked).items():
+            self.numbers[name][rows] = values
+        self._pieces.append(frame.set_index(rows))
+
+    def frame(self, view: View, seed: np.random.SeedSequence) -> pd.DataFrame:
+        """Values of all rows: as they were settled, or now."""
+        schema = self._table.schema
+        if schema is None:
+            return pd.DataFrame(index=pd.RangeIndex(self._n_rows))
+        if self._pieces:
+            return pd.concat(self._pieces).sort_index()
+        codes = [self.codes[name] for name in self._table.attributes]
+        found = decode(codes, schema, np.random.default_rng(seed), text=self._text)
+        self.numbers |= _numbers(view, found, self._checked)
+        return found
+
+
+def _own_columns(view: View, drawn: pd.DataFrame) -> pd.DataFrame:
+    """The table's own columns of rows of its view."""
+    columns = () if view.table.schema is None else view.table.schema.table_columns
+    return pd.DataFrame({c.name: drawn[f"{view.name}.{c.name}"] for c in columns}, index=drawn.index)
+
+
+def _numbers(view: View, frame: pd.DataFrame, checked: Collection[str]) -> dict[str, NDArray[np.float64]]:
+    """Values, as numbers, of the table's columns that checks are on."""
+    columns = () if view.table.schema is None else view.table.schema.table_columns
+    named = {f"{view.name}.{column.name}": column for column in columns if isinstance(column, BinnedColumn)}
+    return {name: column.read_numbers(frame[column.name]) for name, column in named.items() if name in checked}
+
+
+def completed_children(
+    given: Mapping[str, GivenTable],
+    view: View,
+    fitted: Sequence[FittedView],
+    parents: DrawnRows,
+    *,
+    seed: np.random.SeedSequence,
+    text: bool,
+    checked: Collection[str],
+) -> DrawnRows:
+    """Rows of a table that are given: nothing is drawn but their numbers of children, as far as those are not.
+
+    ``given`` are rows by their table, all else as in `drawn_children`.
+    """
+    rows = given[view.name]
+    frame, codes = rows.values(text=text)
+    codes |= {each: parents.codes[each][rows.parents] for each in view.above}
+    for child in view.package.children(view.name):
+        if child.name in given:
+            codes[child.count] = given[child.name].counted(len(frame))
+    if unknown := [count for count in view.counts if count not in codes]:
+        codes |= {count: np.zeros(len(frame), np.intp) for count in unknown}
+        for turn in range(int(rows.turns.max(initial=-1)) + 1):
+            which = np.flatnonzero(rows.turns == turn)
+            drawn = _numbers_drawn(fitted[min(turn, 1)], which, turn, codes, unknown, seed.spawn(1)[0])
+            for count in unknown:
+                codes[count][which] = drawn[count]
+    numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
+    return DrawnRows(frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.turns)
+
+
+def _numbers_drawn(
+    fitted: FittedView,
+    rows: Ints,
+    turn: int,
+    codes: Mapping[str, Codes],
+    unknown: Collection[str],
+    seed: np.random.SeedSequence,
+) -> dict[str, CodeColumn]:
+    """Numbers of children of given rows of one turn, given all else that is known of them."""
+    view, turns = fitted.view, np.full(len(rows), turn)
+    known = {name: found[rows] for name, found in codes.items() if name not in unknown}
+    known |= view.codes_beside(codes, rows, turns)
+    try:
+        return fitted.drawn(known, [(np.arange(len(rows)), {})], np.random.default_rng(seed))
+    except ParameterError as error:
+        problem = str(error).removeprefix("given: ")
+        raise ParameterError(f"given: rows of {view.name!r} contradict the rules: {problem}") from None

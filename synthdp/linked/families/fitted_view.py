@@ -1,0 +1,214 @@
+"""Drawing the rows of a view: completed one by one, and then moved until they are together what was released.
+
+Completing draws each row by chance, as if it were the only one, and of many overlapping tables uses those that make a
+tree. So rows that are completed are off by chance, and lack what other tables say. Moved together, with what is above
+and beside them as it is, they match all tables that were measured.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.measurement import FloatArray, LinearMeasurement
+from synthdp.inference.arrays import CodeColumn, cell_counts
+from synthdp.inference.complete_where import complete_where
+from synthdp.inference.model import Model
+from synthdp.inference.rows.record_moves import RecordMoves
+from synthdp.inference.shrinkage import raked
+from synthdp.linked.families.expected_rows import expected_rows
+from synthdp.linked.package.view import View
+from synthdp.release.synthesis import Synthesis
+
+Given = Mapping[str, CodeColumn]
+Wanted = Mapping[str, NDArray[np.bool_]]
+Group = tuple[NDArray[np.intp], Wanted]
+"""Places of rows, and for attributes which levels these may have."""
+
+MAX_CELLS = 2**20
+"""Larger marginals are not matched."""
+
+_FEWEST_MOVED = 1000
+"""Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they would all take the
+levels that are likeliest."""
+
+_MOST_MOVED = 1 << 18
+"""More rows are drawn in blocks of so many, which bounds the memory that they take."""
+
+_TOLERANCE, _MAX_ROUNDS = 1e-6, 20
+_GROUP = "group of rows"
+"""The attribute that says which levels a row may have."""
+
+
+@final
+class FittedView:
+    """A view, and the model that draws its rows.
+
+    Parameters
+    ----------
+    view
+        The view.
+    part
+        Its release.
+    """
+
+    def __init__(self, view: View, part: Synthesis) -> None:
+        self.view, self._part = view, part
+
+    @property
+    def model(self) -> Model:
+        """What was fitted."""
+        return self._part.model
+
+    @property
+    def measurements(self) -> Sequence[LinearMeasurement]:
+        """What it was fitted to."""
+        return self._part.measurements
+
+    def drawn(self, given: Given, groups: Sequence[Group], generator: np.random.Generator) -> dict[str, CodeColumn]:
+        """Codes of the view's own attributes for some rows, all of one place.
+
+        Parameters
+        ----------
+        given
+            Codes of what is above and beside the rows, each of shape ``(n_rows,)``.
+        groups
+            The rows, in groups.
+        generator
+            Source of (seeded, not private) randomness.
+
+        Raises
+        ------
+        ParameterError
+            If a row contradicts the rules.
+        """
+        n_rows = len(next(iter(given.values())))
+        drawn: dict[str, CodeColumn] = {name: np.empty(n_rows, np.int32) for name in self.view.own}
+        for start in range(0, n_rows, _MOST_MOVED):
+            block = slice(start, min(start + _MOST_MOVED, n_rows))
+            inside = [(places[(places >= block.start) & (places < block.stop)] - start, w) for places, w in groups]
+            some = self._some({name: codes[block] for name, codes in given.items()}, inside, generator)
+            for name, codes in some.items():
+                drawn[name][block] = codes
+        return drawn
+
+    def _some(self, given: Given, groups: Sequence[Group], generator: np.random.Generator) -> dict[str, CodeColumn]:
+        """As `drawn`, for rows that are held and moved at once, at least one."""
+        domain = self.model.domain
+        n_rows = len(next(iter(given.values())))
+        n_copies = -(-_FEWEST_MOVED // n_rows)
+        known = {name: np.tile(given[name], n_copies) for name in domain.attributes if name in given}
+        records = np.empty((len(domain) + 1, n_rows * n_copies), np.int32)
+        for number, (places, wanted) in enumerate(groups):
+            which = (places + n_rows * np.arange(n_copies)[:, None]).ravel()
+            part = {name: codes[which] for name, codes in known.items()}
+            seed = int(generator.integers(1 << 62))
+            if which.size:
+                records[:-1, which] = (
+                    complete_where(self._rough, part, wanted, seed=seed)
+                    if wanted
+                    else self._rough.complete(part, seed=seed)
+                )
+                records[-1, which] = number
+        self._move(records, tuple(known), groups, generator)
+        return {name: records[domain.index(name), :n_rows] for name in self.view.own}
+
+    def _move(
+        self, records: NDArray[np.int32], known: Clique, groups: Sequence[Group], generator: np.random.Generator
+    ) -> None:
+        """Move rows in place until they match what was released, given what is known of them."""
+        assert self.view.schema is not None
+        model = self.model.domain
+        domain = Domain((*model.attributes, _GROUP), (*model.shape, len(groups)))
+        allowed = {name: np.ones((len(groups), model[name]), np.bool_) for _, wanted in groups for name in wanted}
+        for number, (_, wanted) in enumerate(groups):
+            for name, levels in wanted.items():
+                allowed[name][number] = levels
+        limits = [Constraint((_GROUP, name), levels) for name, levels in allowed.items()]
+        order = generator.permutation(records.shape[1])
+        shuffled = records[:, order]
+        RecordMoves().move(
+            shuffled,
+            self._targets(shuffled, known),
+            domain=domain,
+            constraints=[*self.view.schema.constraints, *limits],
+            generator=generator,
+            fixed=(*known, _GROUP),
+        )
+        records[:, order] = shuffled
+
+    def _targets(self, records: NDArray[np.int32], known: Clique) -> dict[Clique, FloatArray]:
+        """Shares of the cells of marginals that rows should have, given what is known of them.
+
+        What is released of own columns beside known ones says how they are distributed given these; so do one-way
+        tables of own columns, which those of several are brought to agree with.
+        """
+        domain, place = self.model.domain, self.view.place
+        found: dict[Clique, FloatArray] = {}
+        implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.own}
+        for clique, rows in self._tables.items():
+            shares = rows
+            if place in known:
+                shares = np.take(rows, records[domain.index(place), 0], axis=-1)
+            shares = np.maximum(shares, 0.0)
+            if not shares.any():
+                continue
+            outer = [name for name in clique if name in known]
+            if outer:
+                present = cell_counts(domain, tuple(outer), tuple(records[: len(domain)])) / records.shape[1]
+                shares = _given(shares, [clique.index(name) for name in outer], present)
+                for axis, name in enumerate(clique):
+                    if name in implied:
+                        implied[name].append(_one_way(shares, axis))
+            found[clique] = shares / shares.sum()
+        means: dict[str, FloatArray] = {name: np.mean(ways, axis=0) for name, ways in implied.items() if ways}
+        for clique in found:
+            if set(clique) <= means.keys():
+                ways: dict[tuple[int, ...], FloatArray] = {(axis,): means[name] for axis, name in enumerate(clique)}
+                found[clique] = raked(found[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
+        return found
+
+    @cached_property
+    def _rough(self) -> Model:
+        return self.model.rough()
+
+    @cached_property
+    def _tables(self) -> dict[Clique, FloatArray]:
+        """Expected rows by what was measured of own columns, and by their place if it is told (the last axis)."""
+        model, place = self.model, self.view.place
+        domain, own = model.domain, set(self.view.own)
+        last = (place,) if place in domain.attributes else ()
+        measured = {
+            tuple(name for name in domain.attributes if name in measurement.clique and name != place)
+            for measurement in self.measurements
+        }
+        wider = [*self.view.steps, *last]
+        fitting = [
+            clique
+            for clique in maximal_cliques(sorted(measured))
+            if own.intersection(clique) and domain.size({*clique, *wider}) <= MAX_CELLS
+        ]
+        found: dict[Clique, FloatArray] = {}
+        for clique in fitting:
+            with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
+                (found[clique],) = expected_rows(self.view, model, [(*clique, *last)])
+        return found
+
+
+def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> FloatArray:
+    """Shares with another marginal on some axes, whose order is that of the axes; even where they have none."""
+    inner = tuple(axis for axis in range(shares.ndim) if axis not in axes)
+    sums = shares.sum(axis=inner, keepdims=True)
+    even = np.full_like(shares, sums.size / shares.size)
+    return np.asarray(np.divide(shares, sums, out=even, where=sums > 0) * present.reshape(sums.shape))
+
+
+def _one_way(shares: FloatArray, axis: int) -> FloatArray:
+    return np.asarray(shares.sum(axis=tuple(other for other in range(shares.ndim) if other != axis)))

@@ -1,0 +1,65 @@
+"""Fresh keys: numbers that have nothing to do with the keys of the data."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from synthdp.core.errors import ParameterError
+from synthdp.linked.families.families import DrawnRows
+from synthdp.linked.package.linked_table import LinkedTable
+from synthdp.linked.package.package import Package
+from synthdp.schema.made_up.empty_cells import empty_cells
+
+Keys = Mapping[str, pd.Series]
+
+
+def fresh_keys(
+    package: Package, table: LinkedTable, rows: DrawnRows, parent: Keys, *, text: bool, given: pd.DataFrame | None
+) -> dict[str, pd.Series]:
+    """Values of the keys of some rows, by column.
+
+    Columns that refer to the parent have its keys. Of the others each numbers the rows from 1, within the parent if the
+    table's key holds that of the parent: as integers where the column is one, else as texts.
+
+    Parameters
+    ----------
+    package, table
+        Whose rows they are.
+    rows
+        The rows.
+    parent
+        The keys of the rows above, by column.
+    text
+        Texts in any case.
+    given
+        Rows of the root that somebody gave: their keys are used as they are.
+
+    Raises
+    ------
+    ParameterError
+        If given keys repeat, or are missing.
+    """
+    found: dict[str, pd.Series] = {}
+    if table.parent is not None:
+        for name, above in zip(table.parent_key, package[table.parent].key, strict=True):
+            found[name] = parent[above].iloc[rows.parents].reset_index(drop=True)
+    is_within = bool(table.parent_key) and set(table.parent_key) <= set(table.key)
+    numbers = rows.turns + 1 if is_within else np.arange(1, rows.n_rows + 1)
+    for name in table.key:
+        if name in found:
+            continue
+        if given is not None and name in given.columns:
+            found[name] = given[name].reset_index(drop=True)
+        elif text or table.fields[name] != "integer":
+            found[name] = pd.Series(numbers.astype(str).astype(object))
+        else:
+            found[name] = pd.Series(numbers.astype(np.int64))
+    if given is not None:
+        _check_given(pd.DataFrame({name: found[name] for name in table.key}), table)
+    return found
+
+
+def _check_given(keys: pd.DataFrame, table: LinkedTable) -> None:
+    if any(empty_cells(keys[name]).any() for name in keys) or keys.duplicated().any():
+        raise ParameterError(f"given: keys of {table.name!r} are missing or repeat; give each row its own, or no keys")

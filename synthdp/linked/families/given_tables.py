@@ -1,0 +1,173 @@
+"""Families that a caller gives to be completed: rows of the root, and of tables below it, linked by their keys."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.data.records.codec import Codes, decode, encode
+from synthdp.data.records.unit_rows import UnitRows, turns_of
+from synthdp.linked.linking.linked_rows import joined_keys
+from synthdp.linked.package.linked_table import LinkedTable
+from synthdp.linked.package.package import Package
+from synthdp.release.drawing.given_rows import given_rows, with_given
+from synthdp.schema.words.headers import listed
+
+Ints = NDArray[np.intp]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenTable:
+    """Rows of one table that are given, those of one parent together and in their order.
+
+    Parameters
+    ----------
+    table
+        What is public of the table.
+    frame
+        Its rows: of the root some columns, else all but perhaps keys that nothing given refers to.
+    parents, turns
+        For each row the place of its parent among the rows given above, and how many rows of that come before it.
+    """
+
+    table: LinkedTable
+    frame: pd.DataFrame
+    parents: Ints
+    turns: Ints
+
+    @classmethod
+    def below(cls, table: LinkedTable, given: Any, above: Self, parent: LinkedTable) -> Self:
+        """Rows of a table below given rows; raises `ParameterError` if one does not belong to one of these."""
+        frame = _frame(given, table)
+        needed = [*table.parent_key, *([] if table.schema is None else (c.name for c in table.schema.table_columns))]
+        if lacking := [name for name in needed if name not in frame.columns]:
+            raise ParameterError(f"given: rows of {table.name!r} lack {lacking[0]!r}; give all of {listed(needed)}")
+        if lacking := [name for name in parent.key if name not in above.frame.columns]:
+            raise ParameterError(
+                f"given: {table.name!r} refers to {parent.name!r}, whose rows lack {lacking[0]!r}; give their keys"
+            )
+        missing = table.missing_values
+        keys, references = joined_keys(above.frame, parent.key, missing), joined_keys(frame, table.parent_key, missing)
+        parents = referred_rows(keys, references, missing)
+        if (parents < 0).any():
+            row = f"row {int(np.flatnonzero(parents < 0)[0])} (from 0) of {table.name!r}"
+            raise ParameterError(f"given: {row} refers to no given row of {parent.name!r}; give that, or leave it out")
+        rows = np.lexsort((table.ranks(frame), parents))  # stable: as they are given otherwise
+        turns = turns_of(parents[rows])
+        if turns.max(initial=0) >= table.max_children:
+            problem = f"a row of {parent.name!r} has {turns.max() + 1} rows of {table.name!r}"
+            raise ParameterError(f"given: {problem}, and max_children is {table.max_children}; give it fewer")
+        return cls(table, frame.iloc[rows].reset_index(drop=True), parents[rows], turns)
+
+    def values(self, *, text: bool) -> tuple[pd.DataFrame, dict[str, Codes]]:
+        """Its own columns as they are given, typed or as texts, and their codes by the names of views.
+
+        Raises
+        ------
+        ParameterError, SchemaError
+            If a cell is empty, or holds what the schema does not know.
+        """
+        schema = self.table.schema
+        if schema is None:
+            return pd.DataFrame(index=self.frame.index), {}
+        own = self.frame[[column.name for column in schema.table_columns]]
+        try:
+            rows = given_rows(own, schema)
+        except SchemaError as error:
+            raise SchemaError(f"{error} (rows of {self.table.name!r})") from None
+        for column in schema.table_columns:
+            if column.required and not rows.known[column.name].all():
+                problem = f"column {column.name!r} of {self.table.name!r} has an empty cell"
+                raise ParameterError(f"given: {problem}; below the root rows are given whole")
+        coded = encode(own, schema).columns
+        drawn = decode(coded, schema, np.random.default_rng(0), text=text)
+        return with_given(drawn, rows, text=text), dict(zip(self.table.attributes, coded, strict=True))
+
+    def counted(self, n_above: int) -> Ints:
+        """How many rows each row above has."""
+        return np.bincount(self.parents, minlength=n_above)
+
+
+def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
+    """The rows that are given by table, the root first.
+
+    Parameters
+    ----------
+    package
+        The tables.
+    given
+        Rows of the root: a data frame, a dict of lists or a list of dicts; or a mapping with such rows by table.
+
+    Raises
+    ------
+    ParameterError
+        If a table is unknown, rows above one are not given, or rows do not belong together.
+    """
+    names = [table.name for table in package.tables]
+    root = package.root
+    by_table = isinstance(given, Mapping) and (
+        isinstance(given.get(root.name), pd.DataFrame | Mapping)
+        or (bool(given) and not any(name in root.fields for name in given))
+    )
+    tables = dict(given) if by_table else {root.name: given}
+    if unknown := [name for name in tables if name not in names]:
+        raise ParameterError(f"given: there is no table {unknown[0]!r}; there are {listed(names)}")
+    found: dict[str, GivenTable] = {}
+    for table in package.tables:
+        if table.name not in tables:
+            continue
+        if table.parent is None:
+            frame = _frame(tables[table.name], table)
+            places = np.arange(len(frame))
+            found[table.name] = GivenTable(table, frame, places, np.zeros_like(places))
+        elif table.parent not in found:
+            raise ParameterError(f"given: rows of {table.name!r} need those of {table.parent!r} above them; give these")
+        else:
+            found[table.name] = GivenTable.below(table, tables[table.name], found[table.parent], package[table.parent])
+    return found
+
+
+def given_roots(package: Package, given: Mapping[str, GivenTable]) -> pd.DataFrame:
+    """Given rows of the root by the names of its view, with the numbers of rows that are given below."""
+    root, rows = package.root, given[package.root.name].frame
+    names = [name for name in rows.columns if name not in root.keys]
+    frame = rows[names].rename(columns=lambda name: f"{root.name}.{name}")
+    for child in package.children(root.name):
+        if child.name in given:
+            frame[child.count] = given[child.name].counted(len(rows))
+    if not len(frame.columns):
+        raise ParameterError(f"given: it has no column besides keys; give at least one of {listed(root.fields)}")
+    return frame
+
+
+def referred_rows(keys: pd.Series, references: pd.Series, missing: tuple[str, ...]) -> Ints:
+    """For each reference the place of the first row with that key, -1 if there is none."""
+    both = UnitRows(max_rows=1, missing_values=missing)
+    both.add(keys)
+    both.add(references)
+    ids = both.ids.rows.joined()
+    own, others = ids[: len(keys)], ids[len(keys) :]
+    places = np.full(len(both.ids.keys) + 1, -1, np.intp)
+    places[own[::-1]] = np.arange(len(own))[::-1]
+    places[-1] = -1  # where there is no key
+    found: Ints = places[others]
+    return found
+
+
+def _frame(given: Any, table: LinkedTable) -> pd.DataFrame:
+    try:
+        frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame(given)
+    except (ValueError, TypeError):
+        problem = f"given is a {type(given).__name__}; give rows of {table.name!r} as a DataFrame"
+        raise ParameterError(problem) from None
+    made_up = () if table.schema is None or table.parent is None else table.schema.generated.names
+    if generated := [name for name in made_up if name in frame.columns]:
+        raise ParameterError(f"given: {generated[0]!r} of {table.name!r} is generated; leave it out")
+    if unknown := [name for name in frame.columns if name not in table.fields]:
+        raise ParameterError(f"given: {table.name!r} has no column {unknown[0]!r}; it has {listed(table.fields)}")
+    return frame.reset_index(drop=True)

@@ -1,0 +1,130 @@
+"""One run over one table of persons with several rows in an order: the release of the package that it stands for."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from types import MappingProxyType
+from typing import Self, final
+
+from synthdp.core.reporting import Report, finishing, silent
+from synthdp.data.records.loading import chunks_of
+from synthdp.data.rows import Here
+from synthdp.inference.estimator import Estimator
+from synthdp.linked.histories.history_package import IN_PYTHON, PERSONS, check_settings, history_package
+from synthdp.linked.histories.history_synthesis import HistorySynthesis
+from synthdp.linked.linked_release import LinkedRelease
+from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.linking.linked_rows import LinkedTableReader, linked_sources
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.private_table import CountSource
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.keeping.kept_run import KeptRun
+from synthdp.schema.open_schema import OpenSchema
+
+
+@final
+class HistoryRelease:
+    """A run over one table, with everything public settled before the records are there.
+
+    Parameters are those of `synthesize_histories`; ``header`` are the table's columns, ``called`` is what messages call
+    unit, most rows and order, ``stated`` are further public facts for the certificate, ``randomness`` is for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        schema: OpenSchema,
+        header: Sequence[str],
+        unit: str,
+        max_rows_per_unit: int,
+        order: str,
+        epsilon: float,
+        delta: float,
+        mechanism: str | Mechanism = "auto",
+        engine: str | Estimator | None = None,
+        accounting: str | Accounting | None = None,
+        called: tuple[str, str, str] = IN_PYTHON,
+        stated: Mapping[str, object] = MappingProxyType({}),
+        randomness: Randomness | None = None,
+    ) -> None:
+        check_settings(unit, max_rows_per_unit, order, called=called)
+        plain = schema.reordered(header, unit=unit)
+        package = history_package(plain, header, unit=unit, order=order, max_rows=max_rows_per_unit, called=called)
+        self._run = LinkedRelease(
+            package=package,
+            epsilon=epsilon,
+            delta=delta,
+            mechanism=mechanism,
+            engine=engine,
+            accounting=accounting,
+            stated=stated,
+            randomness=randomness,
+        )
+        self._unit = unit
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for all."""
+        return self._run.ledger
+
+    @property
+    def run(self) -> KeptRun:
+        """What is kept of the run, and whether it was there before."""
+        return self._run.run
+
+    @contextmanager
+    def kept(
+        self,
+        journal: str | PathLike[str] | None = None,
+        budget: Budget | str | PathLike[str] | None = None,
+        note: str = "",
+        *,
+        ended: str | None = None,
+    ) -> Iterator[Self]:
+        """Keep answers in a journal, and charge a population's budget now; as `LinkedRelease.kept`."""
+        with self._run.kept(journal, budget, note, ended=ended):
+            yield self
+
+    @forgetful
+    def of(
+        self,
+        table: Here,
+        *,
+        report: Report = silent,
+        rescue: Callable[[HistorySynthesis], object] | None = None,
+    ) -> HistorySynthesis:
+        """Read the table, once, and spend the budget on it.
+
+        Parameters
+        ----------
+        table
+            An open file, or a frame, in memory or in partitions, of the columns of the header.
+        report, rescue
+            As in `synthesize_histories`.
+        """
+
+        def kept(paid: LinkedSynthesis) -> None:
+            assert rescue is not None
+            rescue(HistorySynthesis(paid))
+
+        handed = None if rescue is None else kept  # a budget is told if something is handed out
+        return HistorySynthesis(self._run.of(lambda: self._read(table, report), report=report, rescue=handed))
+
+    def _read(self, table: Here, report: Report) -> Mapping[str, CountSource]:
+        """Persons are those who have a row: the first table is read off the second one, and of each key one is used."""
+        readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
+
+        with finishing(report) as told:
+
+            def read(share: float) -> None:
+                told("reading", round(100 * share), 100)
+
+            for chunk in chunks_of(table, read):
+                for name, reader in readers.items():
+                    reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
+                del chunk  # as in `held_rows`
+        return linked_sources(self._run.all_views, readers, self._run.unit)

@@ -1,0 +1,159 @@
+"""A fitted release of one table of persons with several rows in an order: what `synthesize_histories` returns."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, final
+
+import pandas as pd
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.requests import check_seed
+from synthdp.linked.histories.history_package import PERSONS, ROWS
+from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.package.qualified import OTHER
+from synthdp.release.stating.certificate import UNKNOWN_ROWS
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.words.headers import listed
+
+_COUNT = f"number of {ROWS}"
+
+
+@final
+class HistorySynthesis:
+    """A fitted release of one table whose rows hang together by person, and come in an order. It holds no records.
+
+    All it does is post-processing, and costs no privacy however often.
+
+    Parameters
+    ----------
+    linked
+        The release of the package that the table stands for: persons, and their rows.
+    """
+
+    def __init__(self, linked: LinkedSynthesis) -> None:
+        self._linked = linked
+
+    @property
+    def linked(self) -> LinkedSynthesis:
+        """The same as a release of two linked tables, ``persons`` and ``rows``."""
+        return self._linked
+
+    @property
+    def unit(self) -> str:
+        """The column of the persons' keys."""
+        return self._linked.package[PERSONS].key[0]
+
+    @property
+    def dialect(self) -> Dialect:
+        """How files of the table are written."""
+        return self._linked.package[ROWS].dialect
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee."""
+        return self._linked.certificate
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What users should know of the release."""
+        return self._linked.cautions
+
+    @property
+    def knows_persons(self) -> bool:
+        """Whether the number of persons can be told from its noise; if not, `sample` is to be told how many to draw."""
+        return self._linked.knows_roots
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether rows can be drawn; if not, the run was stopped before its end."""
+        return self._linked.can_sample
+
+    @property
+    def n_measured(self) -> int:
+        """How many marginals were measured."""
+        return self._linked.n_measured
+
+    def sample(self, n_persons: int | None = None, *, seed: int | None = None, text: bool = False) -> pd.DataFrame:
+        """Draw a synthetic table: persons with all their rows, in the order of the column that orders them.
+
+        Parameters
+        ----------
+        n_persons
+            How many; by default the (noisy) estimate of the sensitive table's, unless noise hides it. Each has a row at
+            least, so that the table is longer.
+        seed
+            Makes the draw repeatable. It has nothing to do with the noise, which has no seed.
+        text
+            Values as texts in the formats of the schema, as a CSV file holds them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of the sensitive table in its order; persons are numbered from 1, and have nothing to do with
+            those of the data.
+
+        Raises
+        ------
+        ParameterError
+            If ``n_persons`` is missing and the estimate is hidden by noise, or is no number of persons; or the run was
+            stopped before its end.
+        """
+        check_seed(seed)
+        if n_persons is not None and (not isinstance(n_persons, int) or isinstance(n_persons, bool) or n_persons < 0):
+            raise ParameterError(f"n_persons is {n_persons!r}; give a whole number of 0 or more")
+        if n_persons is None and self.can_sample and not self.knows_persons:
+            raise ParameterError(f"n_persons: {UNKNOWN_ROWS}; say how many persons you want")
+        return self._linked.sample(n_persons, seed=seed, text=text)[ROWS]
+
+    def marginal(self, columns: Sequence[str]) -> pd.Series:
+        """Expected numbers of rows with all combinations of levels of some columns.
+
+        Parameters
+        ----------
+        columns
+            Names, each once. ``other`` before a name stands for the row before of the same person: then rows that are
+            not their person's first are counted. ``number of rows`` is how many its person has.
+
+        Returns
+        -------
+        pandas.Series
+            One float a combination, indexed by the levels' labels. Of ``number of rows`` alone: persons.
+
+        Raises
+        ------
+        ParameterError
+            If a column is unknown or repeats.
+        ModelTooLargeError
+            If there are too many combinations.
+        """
+        names = [columns] if isinstance(columns, str) else list(columns)
+        schema = self._linked.package[ROWS].schema
+        known = [*(() if schema is None else schema.names), _COUNT]
+        if unknown := [name for name in names if name not in known and name.removeprefix(OTHER) not in known]:
+            raise ParameterError(
+                f"columns: there is no {unknown[0]!r}; there are {listed(known)}, and with {OTHER!r} before its name a "
+                "column of the row before"
+            )
+        found = self._linked.marginal([_in_package(name) for name in names])
+        return found.rename_axis(index=names)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write everything to one file, from which `synthdp.load` restores it; no pickle.
+
+        Raises
+        ------
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+        self._linked.save(path, force=force)
+
+    def __repr__(self) -> str:
+        return f"<HistorySynthesis by {self.unit!r}: {self.certificate.get('guarantee')}>"
+
+
+def _in_package(name: str) -> str:
+    """What a column is called in the package."""
+    if name == _COUNT:
+        return name
+    plain = name.removeprefix(OTHER)
+    return f"{OTHER if name != plain else ''}{ROWS}.{plain}"

@@ -1,0 +1,67 @@
+"""An engine that is told more than what was measured: marginals that are known from elsewhere."""
+
+from collections.abc import Sequence
+from typing import Self, final
+
+from synthdp.core.cliques import Clique
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.inference.estimator import Estimator
+from synthdp.inference.model import Model, Progress
+
+
+@final
+class Informed(Estimator):
+    """Fits measurements, and marginals that are known from released values or public ones, as if all were measured.
+
+    Parameters
+    ----------
+    engine
+        What fits.
+    known
+        Marginals, in the units of the measurements, and how far each may be off.
+    """
+
+    def __init__(self, engine: Estimator, known: Sequence[LinearMeasurement]) -> None:
+        self._engine, self._known = engine, tuple(known)
+        self.name, self.takes_merged = engine.name, engine.takes_merged  # type: ignore[misc]
+
+    def check_domain(self, domain: Domain) -> None:
+        """As the engine does."""
+        self._engine.check_domain(domain)
+
+    def can_hold(self, domain: Domain, cliques: Sequence[Clique], *, max_cells: int) -> bool:
+        """Whether a model of these cliques, and of what is known, has at most so many cells."""
+        known = [measurement.clique for measurement in self._known]
+        return self._engine.can_hold(domain, [*known, *cliques], max_cells=max_cells)
+
+    def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:
+        """The engine for merged levels, with what is known of them."""
+        known = []
+        for measurement in self._known:
+            merging = coarsening.restricted(measurement.clique)
+            known.append(measurement if merging is None else measurement.coarsened(merging))
+        return type(self)(self._engine.over_merged(domain, coarsening), known)
+
+    def rough(self) -> Estimator:
+        """The same with a looser stopping rule."""
+        return type(self)(self._engine.rough(), self._known)
+
+    def estimate(
+        self,
+        domain: Domain,
+        measurements: Sequence[LinearMeasurement],
+        *,
+        constraints: Sequence[Constraint] = (),
+        warm_start: Model | None = None,
+        progress: Progress | None = None,
+    ) -> Model:
+        """Fit a model to all of them; see `Estimator.estimate`."""
+        return self._engine.estimate(
+            domain,
+            [*measurements, *self._known],
+            constraints=constraints,
+            warm_start=warm_start,
+            progress=progress,
+        )

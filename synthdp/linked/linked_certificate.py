@@ -1,0 +1,132 @@
+"""The certificate of linked tables: one guarantee, and what was asked of each view."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthdp.core.measurement import clear_total
+from synthdp.core.version import __version__
+from synthdp.inference.estimator import Estimator
+from synthdp.linked.package.package import Package
+from synthdp.linked.package.view import View
+from synthdp.linked.unlinked import unlinked
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness
+from synthdp.release.stating.certificate import cautions, privacy_certificate
+from synthdp.release.synthesis import Synthesis
+
+_OF_VIEWS = ("engine", "workload", "findings", "schema")
+"""What the statement of a view's release says of the view alone."""
+
+
+def linked_certificate(
+    package: Package,
+    views: Mapping[str, View],
+    parts: Mapping[str, Synthesis],
+    *,
+    ledger: PrivacyLedger,
+    engine: Estimator,
+    randomness: Randomness,
+    public: Mapping[str, object],
+    run: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the release of a package says of its guarantee, as plain JSON values.
+
+    Parameters
+    ----------
+    package, views
+        The tables, and what was asked of each.
+    parts
+        What was released of each view so far.
+    ledger, engine, randomness
+        Those of the run.
+    public
+        Its recipe, and further public facts.
+    run
+        Which run it is, and when its answers were given, as `privacy_certificate` takes it.
+    """
+    root = package.root.name
+    found: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        for text in _of_part(part, views[name]):
+            found.setdefault(text, []).append(name)
+    for name, text in unlinked(views, parts):
+        found.setdefault(text, []).append(name)
+    findings = [f"{', '.join(names)}: {text}" for text, names in found.items()]
+    n_roots = clear_total(parts[root].measurements) if root in parts and parts[root].measurements else None
+    workloads = [part.certificate["workload"] for part in parts.values()]
+    asked: dict[str, object] = {
+        "workload": {
+            "n_marginals": sum(each["n_marginals"] for each in workloads),
+            "columns_at_most": max(each["columns_at_most"] for each in workloads),
+        },
+        "engine": {"name": engine.name},
+        "package": {"root": root, "tables": [_view_facts(views[name], part) for name, part in parts.items()]},
+        "unprotected": _unprotected(package),
+        "software": f"synthdp {__version__}",
+        "complete": parts.keys() == views.keys() and all(part.fitted is not None for part in parts.values()),
+        "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
+    }
+    whole = privacy_certificate(
+        ledger=ledger,
+        randomness=randomness,
+        release={**public, **asked},
+        run=run,
+        findings=findings,
+        n_rows=n_roots,
+    )
+    return whole | {"unit_of_privacy": _unit_in_words(package)}
+
+
+def _unit_in_words(package: Package) -> str:
+    """What is protected as one; rows of a root with nothing but a key are known by those that hang on them."""
+    root = package.root
+    keys = ", ".join(map(repr, root.key))
+    whose = "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
+    what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
+    shared = ""
+    if any(table.parent is not None and table.is_above for table in package.tables):
+        shared = "; a row that hangs on several, since a key repeats under them, counts with each of them"
+    return f"{whose} told apart by {keys}, {what}, and rows that hang on none are left out{shared}"
+
+
+def _of_part(part: Synthesis, view: View) -> list[str]:
+    """What users should know of one view; what is said of the guarantee, and of columns above, is said elsewhere."""
+    known = tuple(f"column {name!r}: " for name in part.schema.names if name not in view.own)
+    n_rows = clear_total(part.measurements) if part.measurements else None
+    stated = part.certificate
+    most = stated["max_rows_per_unit"]
+    weak = cautions(epsilon=stated["epsilon"], delta=stated["delta"], n_rows=n_rows, max_rows=most)
+    return [text for text in part.cautions if text not in weak and not text.startswith(known)]
+
+
+def _view_facts(view: View, part: Synthesis) -> dict[str, Any]:
+    """What was asked of one table together with those above it, and what a family counts there."""
+    stated, table = part.certificate, view.table
+    facts: dict[str, Any] = {
+        "table": view.name,
+        "rows": "later" if view.is_later else "all" if table.parent is None else "first",
+        "parent": table.parent,
+        "max_children": None if table.parent is None else table.max_children,
+        "min_children": None if table.parent is None else table.min_children,
+        "order": table.order,
+        "units_of_weight": view.grid,
+        "weight_of_a_row": [
+            {"parts": size, "units": units} for size, units in zip(view.sizes, view.weights, strict=True)
+        ],
+        "rho_spent": stated["accounting"]["rho_spent"],
+    }
+    return facts | {key: stated[key] for key in _OF_VIEWS if key in stated}
+
+
+def _unprotected(package: Package) -> list[dict[str, str]]:
+    """All quantities that are in a release as they are, without noise."""
+    found = {
+        "names and order of tables and columns": "the package and the headers of tables, of which only names are read",
+        "types, levels, bounds, bins and rules": "declared in the package",
+        "which columns are keys, what they refer to, and most children of a parent": "declared in the package",
+        "budget, recipe, and engine": "settings of the run",
+    }
+    if package.lookups:
+        found[f"public tables: {', '.join(package.lookups)}"] = "declared public in the package; released as they are"
+    found["rows whose parent is not there, and those beyond the most children"] = "left out, and not counted"
+    return [{"quantity": quantity, "source": source} for quantity, source in found.items()]

@@ -1,0 +1,89 @@
+"""A release of what the journal of a run over linked tables holds, without its run."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from synthdp.core.errors import SynthdpError
+from synthdp.linked.linked_certificate import linked_certificate
+from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.package.package import Package
+from synthdp.linked.package.view import View, views_of
+from synthdp.mechanisms.registry import engine_named
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import SystemRandomness
+from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
+from synthdp.release.keeping.kept_events import fraction_in
+from synthdp.release.keeping.kept_run import RunIdentity
+from synthdp.release.settings import DOMAIN_SHARE
+from synthdp.release.stating.run_facts import RunFacts
+from synthdp.release.stating.unprotected import unprotected_quantities
+from synthdp.release.synthesis import Synthesis
+from synthdp.schema.open_schema import OpenSchema
+
+
+def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthesis:
+    """What the answers about linked tables make; all that is in the file is held against its package.
+
+    Each view of which a marginal was measured is fitted by itself when it is needed, and not told what the views before
+    it say of the rows that its own hang on. Raises `DataFileError` if there is no marginal, or it is no such journal.
+    """
+    facts = kept.header["facts"]
+    try:
+        package, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
+        views = {label: view for label, view in views_of(package).items() if view.schema is not None}
+        read = {
+            label: _part(views[label], answers, ledger, facts["views"][label], facts["public"], identity)
+            for label, answers in kept.by_view().items()
+        }
+        parts = {label: part for label, part in read.items() if part.measurements}
+        certificate: Mapping[str, Any] = {}
+        if parts:
+            certificate = linked_certificate(
+                package,
+                views,
+                parts,
+                ledger=ledger,
+                engine=engine_named("auto"),
+                randomness=SystemRandomness(),
+                public=facts["public"],
+                run=identity.to_dict(),
+            )
+    except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
+        kept.refuse(NO_RUN)
+    if not parts:
+        kept.refuse("it holds no marginal yet: nothing can be made of it")
+    return LinkedSynthesis(package=package, parts=parts, certificate={**certificate, "complete": kept.has_ended})
+
+
+def _part(
+    view: View,
+    kept: KeptAnswers,
+    ledger: PrivacyLedger,
+    stated: Mapping[str, Any],
+    public: Mapping[str, Any],
+    identity: RunIdentity,
+) -> Synthesis:
+    """The release of one view, its answers charged to the ledger of all."""
+    assert view.schema is not None
+    schema, own = OpenSchema.of(view.schema), ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"])
+    for event, _, _ in kept.answers:
+        own.charge(event)
+    assert view.reading_schema is not None
+    measured, unread = kept.measurements(view.schema, view.reading_schema.domain)
+    asked = {
+        "mechanism": public["mechanism"],
+        "workload": stated["workload"],
+        "unprotected": unprotected_quantities(schema, own.unit, has_public_dtypes=False),
+    }
+    certificate = RunFacts(schema=schema, domain_share=DOMAIN_SHARE, public=asked).certificate(
+        ledger=own,
+        randomness=SystemRandomness(),
+        engine=engine_named("auto"),
+        learnt=(),
+        run=identity.to_dict(),
+        schema=view.schema,
+        measurements=measured,
+        unread=unread,
+    )
+    return Synthesis(schema=view.schema, measurements=measured, model=None, certificate=certificate)

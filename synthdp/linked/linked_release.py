@@ -1,0 +1,270 @@
+"""One run over linked tables: a release of each view, all paid from one ledger."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from math import sqrt
+from os import PathLike
+from types import MappingProxyType
+from typing import Any, Self, final
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.reporting import Report, in_notebook, silent
+from synthdp.core.workload import Workload
+from synthdp.inference.estimator import Estimator
+from synthdp.linked.completable import check_completable
+from synthdp.linked.informed import Informed
+from synthdp.linked.known_above import KnownAbove
+from synthdp.linked.linked_certificate import linked_certificate
+from synthdp.linked.linked_synthesis import LinkedSynthesis
+from synthdp.linked.package.matching import check_matching
+from synthdp.linked.package.package import Package
+from synthdp.linked.package.view import View, views_of
+from synthdp.linked.workload import workload_of
+from synthdp.mechanisms.registry import as_engine, as_mechanism
+from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
+from synthdp.privacy.private_table import CountSource
+from synthdp.privacy.unit import Adjacency
+from synthdp.release.keeping.budget import Budget
+from synthdp.release.keeping.forgetting import forgetful
+from synthdp.release.keeping.kept_run import KeptRun, kept_run
+from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.release import Release
+from synthdp.release.settings import run_settings, settled_accounting
+from synthdp.release.stating.certificate import mechanism_facts
+from synthdp.release.synthesis import Synthesis
+from synthdp.release.witness import Witness
+
+LATER_ROWS = Fraction(3, 2)
+"""What a view of later rows gets more than one of first rows: noise of one parent's is that of several rows."""
+
+Sources = Callable[[], Mapping[str, CountSource]]
+"""Reads the tables when it is called, and gives exact counts of each view."""
+
+
+@final
+class LinkedRelease:
+    """A run over the tables of a package, with everything public settled before the records are there.
+
+    Parameters are those of `synthesize_tables`; ``stated`` are further public facts for the certificate, ``randomness``
+    is for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        package: Package,
+        epsilon: float,
+        delta: float,
+        mechanism: str | Mechanism = "auto",
+        engine: str | Estimator | None = None,
+        accounting: str | Accounting | None = None,
+        stated: Mapping[str, object] = MappingProxyType({}),
+        randomness: Randomness | None = None,
+    ) -> None:
+        self._package, self._stated, self._randomness = package, dict(stated), randomness
+        check_matching(package)
+        self._all_views = views_of(package)
+        self._views = {name: view for name, view in self._all_views.items() if view.schema is not None}
+        self._mechanism = as_mechanism(mechanism)
+        self._ledger = PrivacyLedger(
+            epsilon=epsilon,
+            delta=delta,
+            adjacency=Adjacency.ADD_REMOVE,
+            accounting=settled_accounting(self._mechanism, accounting, has_trees=False),
+            unit_column=self.unit,
+        )
+        if package.root.name not in self._views:
+            raise ParameterError(f"package: the root {package.root.name!r} has neither columns nor children; add some")
+        check_completable(package, self._views)
+        shares = shares_of(self._views)
+        self._engine = as_engine(self._mechanism.default_engine if engine is None else engine)
+        self._parts = {
+            label: self._ledger.part(self._ledger.budget * shares[label], max_rows=view.grid)
+            for label, view in self._views.items()
+        }
+        self._kept = KeptRun()
+        self._asked = {label: self._release(label).facts.public["workload"] for label in self._views}
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for all views."""
+        return self._ledger
+
+    @property
+    def package(self) -> Package:
+        """What is public of the tables."""
+        return self._package
+
+    @property
+    def all_views(self) -> dict[str, View]:
+        """What is asked of each table, and of those that have nothing to draw."""
+        return dict(self._all_views)
+
+    @property
+    def unit(self) -> str:
+        """What tells units of privacy apart: the key of the root, as a column that tells persons apart of one table."""
+        return "+".join(self._package.root.key)
+
+    @property
+    def run(self) -> KeptRun:
+        """What is kept of the run, and whether it was there before."""
+        return self._kept
+
+    @contextmanager
+    def kept(
+        self,
+        journal: str | PathLike[str] | None = None,
+        budget: Budget | str | PathLike[str] | None = None,
+        note: str = "",
+        *,
+        ended: str | None = None,
+    ) -> Iterator[Self]:
+        """Keep answers in a journal, and charge a population's budget now, as `Release.kept` does; one for all tables.
+
+        To be entered before records are read. Raises as `synthdp.release.keeping.kept_run.kept_run`.
+        """
+        schemas = {label: view.schema.to_dict() for label, view in self._views.items() if view.schema is not None}
+        workloads = {label: self._workload(label) for label in self._views}
+        settings = run_settings(
+            ledger=self._ledger,
+            mechanism=self._mechanism,
+            engine=self._engine,
+            hashed={"package": [self._package.content, schemas], "workload": workloads},
+            others={"randomness": self._bits.description},
+        )
+        with kept_run(
+            journal,
+            budget,
+            ended=ended,
+            note=note,
+            ledger=self._ledger,
+            settings=settings,
+            of="package",
+            facts=self._facts(),
+        ) as self._kept:
+            yield self
+
+    def _facts(self) -> dict[str, Any]:
+        """What is public of the run besides its settings: all that a release of its answers needs without it."""
+        views = {
+            label: {"budget": str(part.budget), "max_rows": part.unit.max_rows, "workload": self._asked[label]}
+            for label, part in self._parts.items()
+        }
+        package = {"package": dict(self._package.content), "views": views, "public": self._public}
+        return package | {"failure_delta": float(self._ledger.failure_delta)}
+
+    @property
+    def _public(self) -> dict[str, object]:
+        """What the certificate says of the run whatever comes out."""
+        return {**self._stated, "mechanism": mechanism_facts(self._mechanism)}
+
+    @property
+    def _bits(self) -> Randomness:
+        """Where the random bits come from."""
+        return SystemRandomness() if self._randomness is None else self._randomness
+
+    def _workload(self, label: str) -> Workload:
+        view = self._views[label]
+        assert view.schema is not None
+        return workload_of(view, view.schema.domain)
+
+    def _release(self, label: str, known: Sequence[LinearMeasurement] = ()) -> Release:
+        """The release of one view, which a part of the budget pays for, and whose engine is told what is known."""
+        view = self._views[label]
+        assert view.schema is not None
+        return Release(
+            schema=view.schema,
+            epsilon=self._ledger.epsilon,
+            delta=self._ledger.delta,
+            mechanism=self._mechanism,
+            workload=self._workload(label),
+            engine=Informed(self._engine, known) if known else self._engine,
+            adjacency=Adjacency.ADD_REMOVE,
+            accounting=self._ledger.accounting,
+            randomness=self._randomness,
+            ledger=self._parts[label],
+            kept=self._kept.part(),
+        )
+
+    def _stddev(self, label: str) -> float:
+        """The noise of a marginal of a view that all of its budget is spent on."""
+        ledger = self._parts[label]
+        return sqrt(ledger.unit.sigma_squared(ledger.budget))
+
+    @forgetful
+    def of(
+        self,
+        sources: Sources,
+        *,
+        report: Report = silent,
+        rescue: Callable[[LinkedSynthesis], object] | None = None,
+        witnesses: Mapping[str, Witness] = MappingProxyType({}),
+    ) -> LinkedSynthesis:
+        """Read the tables, and spend the budget on one view after the other.
+
+        Parameters
+        ----------
+        sources
+            Exact counts of each view; see `synthdp.linked.linking.linked_rows.linked_sources`.
+        report, rescue
+            As in `synthesize_tables`.
+        witnesses
+            For some views who sees each question and its answer; for audits.
+        """
+        report = in_notebook(report)
+        counted, above = dict(sources()), KnownAbove(self._views, self._kept.entropy)
+        parts: dict[str, Synthesis] = {}
+
+        def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
+            return lambda part: parts.update({label: part} if isinstance(part, Synthesis) else {})
+
+        try:
+            for label, view in self._views.items():
+                self._kept.note({"view": label})
+                parts[label] = self._release(label, above.of(view, self._stddev(label))).of(
+                    counted.pop(label),  # let go of, as soon as it is asked for no more
+                    report=_named(report, label),
+                    rescue=saving(label),
+                    witness=witnesses.get(label),
+                )
+                above.add(label, parts[label])
+                if view.place is not None:  # of a chain, what is beside is known only now
+                    informed = Informed(self._engine, above.of(view, self._stddev(label)))
+                    parts[label] = parts[label].refit(informed, report=_named(report, label))
+                    above.add(label, parts[label])
+            self._kept.end()
+        except BaseException:
+            if rescue is not None and parts and self._kept.may_be_rescued():
+                rescue(self._synthesis(parts))
+            raise
+        return self._synthesis(parts)
+
+    def _synthesis(self, parts: Mapping[str, Synthesis]) -> LinkedSynthesis:
+        certificate = linked_certificate(
+            self._package,
+            self._views,
+            parts,
+            ledger=self._ledger,
+            engine=self._engine,
+            randomness=self._bits,
+            public=self._public,
+            run=self._kept.identity.to_dict(),
+        )
+        return LinkedSynthesis(package=self._package, parts=parts, certificate=certificate)
+
+
+def shares_of(views: Mapping[str, View]) -> dict[str, Fraction]:
+    """What share of the budget each view gets: by the number of columns that are drawn from it, and later rows more."""
+    weights = {name: len(view.own) * (LATER_ROWS if view.is_later else 1) for name, view in views.items()}
+    total = sum(weights.values())
+    return {name: Fraction(weight) / total for name, weight in weights.items()}
+
+
+def _named(report: Report, name: str) -> Report:
+    """Progress with the name of a table before it."""
+    return lambda what, done, most: report(f"{name}: {what}", done, most)

@@ -1,0 +1,236 @@
+"""Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.domain import Domain
+from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.records.codec import CodedTable, Codes, encode
+from synthdp.data.records.placed_source import PlacedSource
+from synthdp.data.records.row_pieces import RowPieces
+from synthdp.data.records.unit_rows import UnitRows, turns_of
+from synthdp.data.records.vocabulary import NO_KEY
+from synthdp.linked.linking.weighted_source import CLASS, WeightedSource
+from synthdp.linked.package.linked_table import LinkedTable
+from synthdp.linked.package.view import TOO_MANY, View
+from synthdp.schema.words.headers import check_names
+
+Ints = NDArray[np.integer[Any]]
+
+
+@final
+class LinkedTableReader(Sensitive):
+    """Takes the rows of one table of a package in chunks, once: codes of its columns, and keys.
+
+    Parameters
+    ----------
+    table
+        What is public of it.
+    hash_key
+        For tests; see `UnitRows`.
+    """
+
+    __slots__ = ("_keys", "_order", "_parents", "_parts", "_table")
+
+    def __init__(self, table: LinkedTable, *, hash_key: str | None = None) -> None:
+        self._table = table
+        self._parts: list[CodedTable] = []
+        self._order = RowPieces(np.float64)
+        self._keys, self._parents = (
+            UnitRows(max_rows=most, missing_values=table.missing_values, key=hash_key)
+            for most in (1, table.max_children)
+        )
+
+    def add(self, frame: pd.DataFrame) -> None:
+        """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the table's."""
+        table, schema = self._table, self._table.schema
+        check_header(table, frame.columns)
+        self._keys.add(joined_keys(frame, table.row_key, table.missing_values))
+        self._parents.add(joined_keys(frame, table.parent_key, table.missing_values))
+        if schema is not None:
+            self._parts.append(encode(frame[list(schema.types)], schema.with_unread_places()))
+            if table.order is not None:
+                self._order.add(table.ranks(frame))
+
+    def above(self, parent: "FamilyRows | None") -> "FamilyRows":
+        """The rows as they hang together, with those of the table above; called once.
+
+        Kept are of roots with one key one, by the hash of that key. Of a table below: of the rows with one reference
+        at most ``max_children``, the first ones where the table has an order, else a sample by the keyed hash of the
+        reference; then each of them that refers to a row that is kept, once under each root that has such a row; then
+        under one root one row of each key, the first one. So what is kept of a root is a function of the rows that
+        hang on it and of a random key, whatever the keys of others are: no table is refused, and none may be empty.
+        """
+        table, keys = self._table, self._keys.ids.rows.joined()
+        if parent is None:
+            rows: Ints = np.flatnonzero(self._keys.kept())
+            parents: Ints = np.arange(len(rows))
+        else:
+            rows, parents = self._below(parent, keys if table.row_key else np.arange(len(keys)))
+        domain = None if table.schema is None else table.schema.with_unread_places().domain
+        columns = () if domain is None else CodedTable.concatenate(domain, self._parts).columns
+        known = self._keys.ids.keys  # a new list each time
+        names = [known[key] for key in keys[rows]] if table.row_key else []
+        return FamilyRows(table, parent, [codes[rows] for codes in columns], parents, names)
+
+    def _below(self, parent: "FamilyRows", keys: Ints) -> tuple[Ints, Ints]:
+        """Rows of a table that is not the root, and their parents' places, those of one parent together and in order.
+
+        ``keys`` are the numbers of the rows' own keys, all different where these are not looked at.
+        """
+        table, references = self._table, self._parents.ids.rows.joined()
+        order = np.zeros(len(keys)) if table.order is None else self._order.joined()
+        rows: Ints
+        if table.order is None:
+            rows = np.flatnonzero(self._parents.kept() & (keys != NO_KEY))
+        else:
+            rows = np.flatnonzero(keys != NO_KEY)
+            rows = rows[_firsts(references[rows], keys[rows])]
+            rows = rows[np.lexsort((order[rows], references[rows]))]  # stable: in the order of the file otherwise
+            rows = np.sort(rows[turns_of(references[rows]) < table.max_children])
+        rows, parents = parent.referred(self._parents, rows)  # only now: there are never more than may be used
+        firsts = _firsts(parent.roots[parents], keys[rows])
+        rows, parents = rows[firsts], parents[firsts]
+        together = np.lexsort((order[rows], parents))
+        return rows[together], parents[together]
+
+
+@final
+class FamilyRows(Sensitive):
+    """The kept rows of one table, those of one parent together and in their order.
+
+    Parameters
+    ----------
+    table
+        What is public of it.
+    parent
+        The rows above; None of the root.
+    columns
+        Codes of its columns.
+    parents
+        For each row the place of its parent among the rows above.
+    names
+        For each row its key.
+    """
+
+    __slots__ = ("_names", "codes", "n_rows", "parent", "parents", "roots", "table")
+
+    def __init__(
+        self,
+        table: LinkedTable,
+        parent: "FamilyRows | None",
+        columns: Sequence[Codes],
+        parents: Ints,
+        names: Sequence[str | bytes],
+    ) -> None:
+        self.table, self.parent, self.parents, self._names = table, parent, parents, names
+        self.n_rows = len(parents)
+        self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
+        self.codes: dict[str, Codes] = dict(zip(table.attributes, columns, strict=True))
+
+    def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
+        """Rows of a table below, and the places of what they refer to: a row once for each, none if there is none.
+
+        ``rows`` are places among ``references``; in what is found each root has them in the same order.
+        """
+        numbers: dict[str | bytes, int] = {}
+        groups = np.array([numbers.setdefault(name, len(numbers)) for name in self._names], np.intp)
+        members, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+        of_key = np.array([*(numbers.get(key, NO_KEY) for key in references.ids.keys), NO_KEY], np.intp)
+        found = of_key[references.ids.rows.joined()[rows]]
+        rows, found = rows[found >= 0], found[found >= 0]
+        times, starts = sizes[found], np.cumsum(sizes) - sizes
+        turns = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        return np.repeat(rows, times), members[np.repeat(starts[found], times) + turns]
+
+    def count(self, child: "FamilyRows") -> None:
+        """Add how many rows of a table below each row has."""
+        counts = np.bincount(child.parents, minlength=self.n_rows)
+        self.codes[child.table.count] = counts.astype(np.min_scalar_type(child.table.max_children))
+
+    def with_above(self) -> dict[str, Codes]:
+        """Codes of its columns and of those of the tables above, row by row."""
+        above = {} if self.parent is None else self.parent.with_above()
+        return {name: codes[self.parents] for name, codes in above.items()} | self.codes
+
+    @property
+    def sizes(self) -> Ints:
+        """For each row the product of the numbers of children on its way up: its siblings, its parent's ...
+
+        At each step it is cut at `TOO_MANY`, of which a row counts nothing: it must never grow out of its integers, and
+        wrap around to a small one.
+        """
+        if self.parent is None:
+            return np.ones(self.n_rows, np.int64)
+        siblings = np.bincount(self.parents, minlength=self.parent.n_rows)
+        sizes: Ints = np.minimum(siblings * self.parent.sizes, TOO_MANY)[self.parents]
+        return sizes
+
+    def source(self, view: View, unit: str) -> WeightedSource:
+        """Exact counts of a view of the table, for the kernel, after all rows below were counted."""
+        schema, turns = view.reading_schema, turns_of(self.parents)
+        assert schema is not None
+        rows = np.flatnonzero(turns > 0 if view.is_later else turns == 0)
+        columns = {name: codes[rows] for name, codes in self.with_above().items()}
+        columns |= view.codes_beside(self.codes, rows, turns[rows])
+        sizes = np.ones(self.n_rows, np.int64) if self.parent is None else self.parent.sizes[self.parents]
+        if view.is_later:
+            assert self.parent is not None
+            sizes *= np.bincount(self.parents, minlength=self.parent.n_rows)[self.parents] - 1
+        classes = view.class_of(sizes[rows]).astype(np.min_scalar_type(len(view.sizes)))
+        domain = Domain((*schema.names, CLASS), (*schema.domain.shape, len(view.sizes)))
+        coded = CodedTable(domain, (*(columns[name] for name in schema.names), classes))
+        declared = Domain(domain.attributes, (*schema.without_unread_places().domain.shape, len(view.sizes)))
+        return WeightedSource(PlacedSource(coded, declared), view.weights, unit=unit, max_rows=view.grid)
+
+
+def linked_rows(tables: Iterable[LinkedTable], readers: Mapping[str, LinkedTableReader]) -> dict[str, FamilyRows]:
+    """The rows of tables as they hang together, parents before children."""
+    families: dict[str, FamilyRows] = {}
+    for table in tables:
+        above = None if table.parent is None else families[table.parent]
+        families[table.name] = readers[table.name].above(above)
+        if above is not None:
+            above.count(families[table.name])
+    return families
+
+
+def linked_sources(
+    views: Mapping[str, View], readers: Mapping[str, LinkedTableReader], unit: str
+) -> dict[str, WeightedSource]:
+    """Exact counts of each view that has something to draw, by what it is called; total, as reading is."""
+    families = linked_rows([view.table for view in views.values() if not view.is_later], readers)
+    return {label: families[view.name].source(view, unit) for label, view in views.items() if view.schema is not None}
+
+
+def check_header(table: LinkedTable, names: Sequence[str]) -> None:
+    """Raise `SchemaError` unless a table's header holds the names of its fields, each once, in any order."""
+    made_up = () if table.schema is None else table.schema.generated.names
+    known, besides = [name for name in table.fields if name not in made_up], (*made_up, *table.ignored)
+    check_names(tuple(names), known, besides=besides, of=table.name)
+
+
+def joined_keys(frame: pd.DataFrame, names: Sequence[str], missing: Sequence[str]) -> pd.Series:
+    """The keys of rows: the values of one column, or one text for those of several that no others have."""
+    if len(names) == 1:
+        return frame[names[0]]
+    whole: list[str | None] = ["" if names else None] * len(frame)
+    for name in names:
+        ids = UnitRows(max_rows=1, missing_values=missing)
+        ids.add(frame[name])
+        texts = [*(f"{len(text)}:{text}" for text in map(repr, ids.ids.keys)), None]
+        parts = (texts[row] for row in ids.ids.rows.joined())
+        whole = [None if one is None or part is None else one + part for one, part in zip(whole, parts, strict=True)]
+    return pd.Series(whole, dtype=object)
+
+
+def _firsts(groups: Ints, keys: Ints) -> NDArray[np.intp]:
+    """Places of the first row of each key in each group, in their order."""
+    order = np.lexsort((keys, groups))  # stable
+    groups, keys = groups[order], keys[order]
+    is_new = np.append(True, (groups[1:] != groups[:-1]) | (keys[1:] != keys[:-1]))[: len(order)]
+    return np.sort(order[is_new])

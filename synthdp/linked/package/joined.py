@@ -1,0 +1,268 @@
+"""Columns of public tables, joined to the protected rows that refer to them.
+
+They are functions of the column that refers to the public table, and of what is public. So nobody measures them: what a
+release says of them follows from what it says of that column.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.errors import DataFileError, ParameterError, SchemaError
+from synthdp.linked.package.linked_table import LinkedTable, refuse_package
+from synthdp.linked.package.links import Links
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.reading import is_missing, plain_text
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.rules.rules import is_check, levels_where, names_in
+
+FloatArray = NDArray[np.float64]
+
+Lookup = Callable[[str], pd.DataFrame]
+"""The rows of a look-up table, by its name: texts or other values."""
+
+MAX_CELLS = 2**18
+"""Cells of a public table whose columns are joined: they are in every file of a release, which is to stay small."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A column of a public table as a function of the column that refers to that table.
+
+    Parameters
+    ----------
+    source
+        The protected column, as views name it: ``table.column``.
+    column
+        What its own codes mean; its name is that of the public table with its own.
+    codes
+        For each code of ``source`` the code here, shape ``(size of source,)``.
+    """
+
+    source: str
+    column: Column
+    codes: NDArray[np.integer[Any]]
+
+    @property
+    def renames(self) -> bool:
+        """Whether it tells apart what the key tells apart, and so says nothing else."""
+        return len(np.unique(self.codes)) == len(self.codes)
+
+
+def looked_up(links: Links, lookup: Lookup | None) -> Lookup | None:
+    """The rows of public tables, each read once: ``data`` of the description, or what a lookup gives."""
+    inline = {name: _inline(links[name]["data"], name) for name in links.public if "data" in links[name]}
+    if lookup is None and not inline:
+        return None
+
+    @cache
+    def rows(name: str) -> pd.DataFrame:
+        if name in inline:
+            return inline[name]
+        if lookup is None:
+            raise ParameterError(f"package: the rows of the public table {name!r} are not given; give them")
+        return lookup(name)
+
+    return rows
+
+
+def _inline(rows: Any, name: str) -> pd.DataFrame:
+    """Rows that stand in a description."""
+    plain = (str, int, float, type(None))
+    if not isinstance(rows, list) or not all(
+        isinstance(row, Mapping) and all(isinstance(value, plain) for value in row.values()) for row in rows
+    ):
+        refuse_package('data is no list of rows; write [{"code": "A", "name": "Alpha"}, ..], or give a path', name)
+    return pd.DataFrame(rows, dtype=object)
+
+
+def joined_columns(tables: Sequence[LinkedTable], links: Links, rows: Lookup | None) -> dict[str, Joined]:
+    """The columns of public tables by the names that rules and marginals have for them.
+
+    ``public table.column``; where several columns refer to one table, ``public table.column of table.column``. Tables
+    whose rows are not at hand have none, nor have those of more than `MAX_CELLS`.
+
+    Raises
+    ------
+    SchemaError
+        If a public table lacks a column of its schema, or has a key with two rows.
+    """
+    referring = [
+        (other, there[0], table, own[0])
+        for table in tables
+        for own, other, there in links.references(table.name)
+        if other in links.public
+    ]
+    found = {}
+    for other, there, table, own in referring:
+        frame = None if rows is None else _public_rows(other, there, links, rows)
+        if frame is None or table.schema is None or own not in table.schema.names:
+            continue
+        is_named = sum(each[0] == other for each in referring) > 1
+        places = _places(frame[there], table.schema[own], other)
+        for field in links[other]["schema"]["fields"]:
+            if field["name"] == there:
+                continue
+            name = f"{other}.{field['name']}" + (f" of {table.name}.{own}" if is_named else "")
+            column, codes = _column(field, name, frame[field["name"]], places, links[other]["schema"])
+            found[name] = Joined(f"{table.name}.{own}", column, codes)
+    return found
+
+
+def with_rows(resources: Mapping[str, Mapping[str, Any]], links: Links, rows: Lookup | None) -> dict[str, Any]:
+    """The resources, those of public tables whose columns are joined with their rows as ``data``: texts."""
+    found = dict(resources)
+    there = {other: key[0] for name in links.order for _, other, key in links.references(name) if other in links.public}
+    for name, key in there.items():
+        frame = None if rows is None else _public_rows(name, key, links, rows)
+        if frame is not None:
+            texts = frame.map(lambda value: None if is_missing(value) else plain_text(str(value))).astype(object)
+            found[name] = {**resources[name], "data": texts.to_dict("records")}
+    return found
+
+
+def rule_on_sources(rule: Mapping[str, Any], joined: Mapping[str, Joined], columns: Mapping[str, Column]) -> Any:
+    """A rule with conditions on the columns that refer to public tables in place of conditions on columns of these.
+
+    ``columns`` are the protected columns by their names. What stands before a name, such as ``other``, stays there.
+
+    Raises
+    ------
+    SchemaError
+        If the rule is no list of conditions, or one fits no level.
+    """
+    named = {name: _parted(name, joined) for name in names_in(rule)}
+    if not any(named.values()):
+        return rule
+    if is_check(rule) or "determines" in rule:
+        name = next(name for name, parts in named.items() if parts)
+        refuse_package(f"a rule names {name!r}, a column of a public table; such rules are 'forbid' and 'allow'")
+
+    def replaced(conditions: Any) -> dict[str, Any]:
+        levels: dict[str, list[Any]] = {}
+        kept = dict(conditions)
+        for name, parts in named.items():
+            if parts is None or name not in conditions:
+                continue
+            before, each = parts
+            met = _met(each, conditions[name], name)
+            source, key = columns[each.source], before + each.source
+            if key in conditions:
+                met &= levels_where(source, conditions[key])
+            labels = source.labels.to_list()
+            new = [None if is_missing(labels[code]) else labels[code] for code in np.flatnonzero(met)]
+            levels[key] = [level for level in new if key not in levels or level in levels[key]]
+            del kept[name]
+        if empty := [key for key, found in levels.items() if not found]:
+            refuse_package(f"a rule's conditions on public tables leave no level of {empty[0]!r}; correct them")
+        return kept | levels
+
+    found = dict(rule)
+    if "forbid" in rule:
+        found["forbid"] = replaced(rule["forbid"])
+    if "allow" in rule:
+        found["allow"] = [replaced(entry) for entry in rule["allow"]]
+    return found
+
+
+def regrouped(
+    counts: FloatArray, asked: Sequence[str], columns: Mapping[str, Column], joined: Mapping[str, Joined]
+) -> FloatArray:
+    """Counts by some columns as counts by others, each of which is one of these or a function of one.
+
+    Parameters
+    ----------
+    counts
+        One axis a column of ``asked``.
+    asked
+        Names of the columns that were counted.
+    columns
+        The columns that are wanted, by their names.
+    joined
+        Those of them that are functions of others.
+
+    Returns
+    -------
+    numpy.ndarray
+        One axis a column of ``columns``.
+    """
+    cells = np.zeros((1,) * counts.ndim, np.int64)
+    for name, column in columns.items():
+        axis = asked.index(joined[name].source if name in joined else name)
+        codes = joined[name].codes if name in joined else np.arange(counts.shape[axis])
+        along = [-1 if place == axis else 1 for place in range(counts.ndim)]
+        cells = cells * column.size + codes.astype(np.int64).reshape(along)
+    shape = [column.size for column in columns.values()]
+    every = np.broadcast_to(cells, counts.shape).ravel()
+    return np.bincount(every, weights=counts.ravel(), minlength=prod(shape)).astype(np.float64).reshape(shape)
+
+
+def _met(joined: Joined, condition: Any, name: str) -> NDArray[np.bool_]:
+    """For each code of the source whether it meets a condition on a column of the public table."""
+    try:
+        met: NDArray[np.bool_] = levels_where(joined.column, condition)[joined.codes]
+    except SchemaError as error:
+        refuse_package(f"a rule on {name!r}: {str(error).removeprefix('schema: constraints: ')}")
+    return met
+
+
+def _parted(name: str, joined: Mapping[str, Joined]) -> tuple[str, Joined] | None:
+    """What stands before the name of a joined column, and that column."""
+    for each, found in joined.items():
+        if name == each or name.endswith(f" {each}"):
+            return name.removesuffix(each), found
+    return None
+
+
+def _public_rows(name: str, key: str, links: Links, rows: Lookup) -> pd.DataFrame | None:
+    """The key of a public table and its other columns; None if they are not at hand, are none, or too many."""
+    try:
+        frame = rows(name)
+    except (ParameterError, DataFileError):
+        return None  # levels are declared, or this had been told before
+    names = [field["name"] for field in links[name]["schema"]["fields"]]
+    if lacking := [each for each in names if each not in frame.columns]:
+        refuse_package(f"it has no column {lacking[0]!r}, which its schema has; correct one of them", name)
+    if names == [key] or frame.shape[0] * len(names) > MAX_CELLS:
+        return None
+    return frame[names].drop_duplicates(ignore_index=True)
+
+
+def _places(keys: pd.Series, source: Column, name: str) -> NDArray[np.intp]:
+    """For each code of a column the row of the public table with that key, -1 if there is none."""
+    codes = source.encode(keys)
+    known = np.flatnonzero(source.knows(keys) & np.array([not is_missing(key) for key in keys], dtype=np.bool_))
+    if len(np.unique(codes[known])) < len(known):
+        refuse_package(f"its key {keys.name!r}, to which other tables refer, has several rows; give each key one", name)
+    places = np.full(source.size, -1)
+    places[codes[known]] = known
+    return places
+
+
+def _column(
+    field: Mapping[str, Any], name: str, values: pd.Series, places: NDArray[np.intp], schema: Mapping[str, Any]
+) -> tuple[Column, NDArray[np.integer[Any]]]:
+    """A column of a public table, and its code for each code of the column that refers to the table."""
+    missing = [plain_text(text) for text in schema.get("missingValues", [""])]
+    texts = [None if is_missing(value) else plain_text(str(value)) for value in values]
+    texts = [None if text in missing else text for text in texts]
+    wanted = [None if place < 0 else texts[place] for place in places]
+    constraints = {**(field.get("constraints") or {}), "required": None not in wanted}
+    found = {"name": name, "constraints": constraints} | {
+        key: field[key] for key in ("type", "synthdp") if key in field
+    }
+    if not constraints.keys() & {"enum", "minimum", "maximum"} and field.get("type") != "boolean":
+        levels = sorted({text for text in texts if text is not None})
+        found = {"name": name, "type": "string", "constraints": {**constraints, "enum": levels or ["none"]}}
+    try:
+        column = OpenSchema.from_dict({"fields": [found], "missingValues": [""]}).closed({})[name]
+    except SchemaError as error:
+        refuse_package(str(error).removeprefix("schema: "))
+    return column, column.encode(pd.Series(wanted, dtype=object))

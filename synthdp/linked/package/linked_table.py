@@ -1,0 +1,156 @@
+"""One table of a package: its own columns, its keys, and how many of its rows hang on one row of its parent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Self, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.errors import SchemaError
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.dialect import USUAL, Dialect
+from synthdp.schema.schema import Schema
+
+MAX_CHILDREN = 1000
+"""Most rows of one parent: each is drawn after the one before it, and nobody's visits in a table are more."""
+
+
+def refuse_package(problem: str, table: str | None = None) -> NoReturn:
+    """Raise `SchemaError` about a package, or one of its tables."""
+    raise SchemaError(f"package: {problem}" if table is None else f"package: table {table!r}: {problem}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """How many rows of one parent may have some levels of a column: "at most one head a household".
+
+    Parameters
+    ----------
+    column
+        A column of the table.
+    levels
+        Conditions as in rules: a list of levels, or a range.
+    at_least, at_most
+        How many rows; of a parent with fewer rows than ``at_least`` all of them have the levels.
+    """
+
+    column: str
+    levels: Any
+    at_least: int = 0
+    at_most: int | None = None
+
+    @classmethod
+    def of(cls, content: Any, table: str) -> Self:
+        """The limit that a JSON object says; raises `SchemaError` if it is none."""
+        way_out = 'write {"where": {"role": ["head"]}, "at_most": 1}'
+        if not isinstance(content, Mapping) or not set(content) <= {"where", "at_least", "at_most", "description"}:
+            refuse_package(f"a limit is {content!r}; {way_out}", table)
+        where, least, most = (content.get(key) for key in ("where", "at_least", "at_most"))
+        if not isinstance(where, Mapping) or len(where) != 1:
+            refuse_package(f"a limit has no condition on one column; {way_out}", table)
+        if least is None and most is None:
+            refuse_package(f"a limit says neither at_least nor at_most; {way_out}", table)
+        for key, value in (("at_least", least), ("at_most", most)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+                refuse_package(f"{key} is {value!r}; give a whole number of 0 or more", table)
+        if least is not None and most is not None and least > most:
+            refuse_package(f"at_least is {least}, above at_most {most}; correct one of them", table)
+        ((column, levels),) = where.items()
+        return cls(column=str(column), levels=levels, at_least=least or 0, at_most=most)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LinkedTable:
+    """What is public of one table of a package.
+
+    Parameters
+    ----------
+    name
+        Name of the resource.
+    path
+        File of the resource, relative to the package; empty if it has none.
+    fields
+        All columns of the table in order, with their types.
+    schema
+        Its columns without keys; None if it has no others.
+    ignored
+        Columns that are neither read nor written.
+    key
+        The columns by which other tables refer to its rows, or that are to be unique.
+    is_above
+        Whether other tables hang on it.
+    parent, parent_key
+        The table that it hangs on, and its columns that name a row of that, in the order of the parent's key; None and
+        none of the root.
+    max_children
+        Most rows of one parent that are used.
+    min_children
+        Least rows that each parent has.
+    order
+        The column by which rows of one parent are ordered; None if they stay in the order of the file.
+    limits
+        How many rows of one parent may have some levels.
+    missing_values
+        Texts that mean that a key is missing.
+    dialect
+        How its file is written.
+    """
+
+    name: str
+    path: str
+    fields: Mapping[str, str]
+    schema: Schema | None
+    ignored: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    is_above: bool = False
+    parent: str | None = None
+    parent_key: tuple[str, ...] = ()
+    max_children: int = 1
+    min_children: int = 0
+    order: str | None = None
+    limits: Sequence[Limit] = ()
+    missing_values: tuple[str, ...] = ("",)
+    dialect: Dialect = USUAL
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All columns that are keys: they link tables, and nothing else of them is read."""
+        return tuple(dict.fromkeys([*self.key, *self.parent_key]))
+
+    @property
+    def row_key(self) -> tuple[str, ...]:
+        """The columns by which its rows are told apart; none where neither a root nor rows below need it.
+
+        Whose a row is says its parent. So where nothing hangs on it its own key is not looked at: a key that somebody
+        else has as well can then neither replace a row nor refuse a run.
+        """
+        return self.key if self.parent is None or self.is_above else ()
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Its attributes in a view, parts of dates included."""
+        return () if self.schema is None else tuple(f"{self.name}.{name}" for name in self.schema.names)
+
+    def beside(self, rows: NDArray[np.intp], turns: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+        """Places of the rows beside some that are not the first: the row before if rows are ordered, else the first.
+
+        ``rows`` are places, those of one parent together; ``turns`` say how many rows of that come before each.
+        """
+        found: NDArray[np.intp] = rows - (1 if self.order is not None else turns)
+        return found
+
+    def ranks(self, frame: pd.DataFrame) -> NDArray[Any]:
+        """By what rows of one parent are ordered: a number or code each, all the same if there is no order."""
+        if self.schema is None or self.order is None:
+            return np.zeros(len(frame))
+        column, values = self.schema[self.order], frame[self.order]
+        return column.read_numbers(values) if isinstance(column, BinnedColumn) else column.encode(values)
+
+    @property
+    def count(self) -> str:
+        """The attribute of its parent that says how many rows of it there are."""
+        return f"number of {self.name}"

@@ -1,0 +1,213 @@
+"""From a resource of a package to what is public of its table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from synthdp.core.errors import SchemaError
+from synthdp.linked.package.limits import limits_of
+from synthdp.linked.package.linked_table import MAX_CHILDREN, Limit, LinkedTable, refuse_package
+from synthdp.linked.package.links import Links, names_of, own_of
+from synthdp.schema.columns.reading import plain_text
+from synthdp.schema.dialect import dialect_of
+from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.rules.rules import levels_where
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import listed
+
+Resources = Mapping[str, Mapping[str, Any]]
+
+KEY_TYPES = ("integer", "string")
+"""Types of fresh keys: numbers where the field is of integers, else texts."""
+
+
+def with_levels_of(links: Links, lookup: Callable[[str], pd.DataFrame] | None) -> dict[str, dict[str, Any]]:
+    """All resources, columns that refer to public tables with the keys of these as levels, unless they have levels."""
+    found = {}
+    for name in links.names:
+        schema = dict(links[name]["schema"])
+        for own, other, there in () if name in links.public else links.references(name):
+            if other not in links.public:
+                continue
+            if len(own) > 1:
+                refuse_package(f"the key to the public table {other!r} has several columns; use one", name)
+            schema["fields"] = [_with_levels(field, own[0], other, there[0], lookup) for field in schema["fields"]]
+        found[name] = {**links[name], "schema": schema}
+    for name in links.order:
+        _check_key_of_parent(links, name)
+    return found
+
+
+def _with_levels(field: Any, name: str, other: str, there: str, lookup: Callable[[str], pd.DataFrame] | None) -> Any:
+    """A field that refers to a public table, with levels."""
+    constraints = field.get("constraints") or {} if isinstance(field, Mapping) else {}
+    if not isinstance(field, Mapping) or field.get("name") != name or constraints.get("enum"):
+        return field
+    if lookup is None:
+        refuse_package(f"column {name!r} refers to it, and its rows are not given; give them, or list levels", other)
+    rows = lookup(other)
+    if there not in rows.columns:
+        refuse_package(f"it has no column {there!r}, to which {name!r} refers", other)
+    texts = sorted({plain_text(str(value)) for value in rows[there]} - {""})
+    try:
+        levels: list[Any] = sorted(map(int, texts)) if field.get("type") == "integer" else texts
+    except ValueError:
+        refuse_package(f"column {there!r} does not hold integers, and {name!r} refers to it; make that a string", other)
+    return {**field, "constraints": {**constraints, "enum": levels}}
+
+
+def _check_key_of_parent(links: Links, name: str) -> None:
+    """Refuse references to other columns than the key of the parent."""
+    parent = links.parent(name)
+    for own, other, there in links.references(name):
+        if other == parent and not _key(links, other):
+            refuse_package(
+                "other tables refer to it, but it has no primaryKey; name the columns that tell rows apart", other
+            )
+        if other == parent and set(there) != set(_key(links, other)):
+            problem = f"{listed(own)} refers to {listed(there)} of {other!r}, whose primaryKey is not that"
+            refuse_package(f"{problem}; refer to its primaryKey", name)
+
+
+def _key(links: Links, name: str) -> tuple[str, ...]:
+    return _primary_key(links[name]["schema"], name)
+
+
+def _primary_key(schema: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    return names_of(schema["primaryKey"], name) if schema.get("primaryKey") else ()
+
+
+def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
+    """What is public of one protected table; raises `SchemaError` if its resource contradicts itself."""
+    resource, schema, own = resources[name], resources[name]["schema"], own_of(resources[name], name)
+    parent, parent_key = links.parent(name), tuple[str, ...]()
+    for columns, other, there in links.references(name):
+        if other == parent:
+            by_name = dict(zip(there, columns, strict=True))
+            parent_key = tuple(by_name[key] for key in _key(links, other))
+    key = _primary_key(schema, name)
+    types = _types(schema, name)
+    if unknown := [column for column in (*key, *parent_key) if column not in types]:
+        refuse_package(f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name)
+    fields = [field for field in schema["fields"] if field["name"] not in {*key, *parent_key}]
+    columns_, ignored = _schema_of(resource, schema, fields, name)
+    if parent is None and own.keys() & {"max_children", "min_children", "order", "limits"}:
+        refuse_package("it is the root, which has no parent: bounds, an order and limits are for other tables", name)
+    most = 1 if parent is None else _max_children(own, name)
+    table = LinkedTable(
+        name=name,
+        path=str(resource.get("path", "")),
+        fields=types,
+        schema=columns_,
+        ignored=ignored,
+        key=key,
+        is_above=any(links.parent(other) == name for other in links.order),
+        parent=parent,
+        parent_key=parent_key,
+        max_children=most,
+        min_children=_min_children(own, most, name),
+        order=_order(own, columns_, name),
+        limits=_limits(own, columns_, name),
+        missing_values=tuple(schema.get("missingValues", [""])),
+        dialect=dialect_of({"dialect": resource.get("dialect")}),
+    )
+    _check_limits(table)
+    if parent is None and not key:
+        refuse_package("it is the root, and has no primaryKey; name the column that tells its rows apart", name)
+    return table
+
+
+def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Type of each field by name, in order."""
+    found: dict[str, str] = {}
+    for field in schema["fields"]:
+        column = field.get("name") if isinstance(field, Mapping) else None
+        if not isinstance(column, str) or not column or "`" in column:
+            refuse_package(f"the name of a column is {column!r}; give each a name, without backticks", name)
+        if column in found:
+            refuse_package(f"column {column!r} appears twice; give every column its own name", name)
+        found[column] = str(field.get("type", "any"))
+    return found
+
+
+def _schema_of(
+    resource: Mapping[str, Any], schema: Mapping[str, Any], fields: list[Any], name: str
+) -> tuple[Schema | None, tuple[str, ...]]:
+    """The schema of the columns that are no keys, and those that are left out."""
+    own = schema.get("synthdp", {})
+    ignored = own.get("ignore", ()) if isinstance(own, Mapping) else ()
+    fields = [field for field in fields if field["name"] not in ignored]
+    if not fields:
+        return None, tuple(ignored)
+    plain = {key: schema[key] for key in ("missingValues", "synthdp") if key in schema}
+    plain |= {"dialect": resource["dialect"]} if "dialect" in resource else {}
+    try:
+        found = OpenSchema.from_dict({**plain, "fields": fields})
+        if found.is_open:
+            left = found.open_columns[0].name
+            refuse_package(
+                f"column {left!r} is open; declare its levels or bounds: nothing is learnt of packages", name
+            )
+        return found.closed({}), found.ignored
+    except SchemaError as error:
+        text = str(error)
+        if text.startswith("package: "):
+            raise
+        refuse_package(text.removeprefix("schema: "), name)
+
+
+def _max_children(own: Mapping[str, Any], name: str) -> int:
+    most = own.get("max_children")
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CHILDREN:
+        problem = f"synthdp.max_children is {most!r}" if "max_children" in own else "synthdp.max_children is not given"
+        refuse_package(f"{problem}; say how many rows of one parent are used, 1 to {MAX_CHILDREN}", name)
+    return most
+
+
+def _min_children(own: Mapping[str, Any], most: int, name: str) -> int:
+    least = own.get("min_children", 0)
+    if isinstance(least, bool) or not isinstance(least, int) or not 0 <= least <= most:
+        problem = f"synthdp.min_children is {least!r}"
+        refuse_package(f"{problem}; say how many rows each parent has at least, 0 to {most}", name)
+    return least
+
+
+def _order(own: Mapping[str, Any], schema: Schema | None, name: str) -> str | None:
+    order = own.get("order")
+    if order is None:
+        return None
+    names = () if schema is None else tuple(column.name for column in schema.table_columns)
+    if order not in names:
+        refuse_package(f"synthdp.order is {order!r}, which is no column besides keys; it has {listed(names)}", name)
+    if schema is None or not schema[order].required:
+        refuse_package(f"column {order!r} orders rows, but may be missing; set constraints.required", name)
+    return str(order)
+
+
+def _limits(own: Mapping[str, Any], schema: Schema | None, name: str) -> tuple[Limit, ...]:
+    given = own.get("limits", [])
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        refuse_package("synthdp.limits is not a list; list the limits there", name)
+    limits = tuple(Limit.of(each, name) for each in given)
+    for limit in limits:
+        if schema is None or limit.column not in schema.names:
+            refuse_package(f"a limit names {limit.column!r}, which is no column besides keys", name)
+        try:
+            met = levels_where(schema[limit.column], limit.levels)
+        except SchemaError as error:
+            refuse_package(f"a limit: {str(error).removeprefix('schema: constraints: ')}", name)
+        if not met.any() or met.all():
+            refuse_package(f"a limit on {limit.column!r} is met by {'all' if met.any() else 'no'} levels", name)
+    return limits
+
+
+def _check_limits(table: LinkedTable) -> None:
+    """Refuse limits that no rows can keep to."""
+    for limits in limits_of(table):
+        if limits.overlap:
+            problem = f"limits on {limits.column!r} overlap, and none has all levels of the other"
+            refuse_package(f"{problem}; give them levels that are nested or apart", table.name)
+        numbers = {*range(max(table.min_children, 1), table.max_children + 1)}
+        if numbers <= {*limits.impossible(table.max_children)}:
+            refuse_package(f"limits on {limits.column!r} can be kept to by no number of rows; relax one", table.name)

@@ -1,0 +1,1 @@
+"""Truth against synthetic, which is not private, and pages and pictures."""

@@ -1,0 +1,1 @@
+"""Errors of linked tables against the real ones, which are not private."""

@@ -1,0 +1,139 @@
+"""What an evaluation of linked tables found: distances, all of them read off the true tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+
+from synthdp.core.errors import ParameterError
+from synthdp.core.files.writing import written
+from synthdp.report.evaluation import NOT_PRIVATE
+from synthdp.report.linked.linked_marginals import KINDS, LinkedMarginals
+from synthdp.report.linked.linked_page import linked_page
+from synthdp.report.metrics.columns import level_texts
+from synthdp.report.metrics.unread import unread_lines
+
+Marginals = Mapping[str, tuple[LinkedMarginals, LinkedMarginals]]
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LinkedEvaluation:
+    """NOT PRIVATE. How far synthetic tables that are linked by keys are from the true ones.
+
+    `evaluate_tables` makes it. It holds the levels of the true tables, for `drill`: keep it where these may be.
+
+    Parameters
+    ----------
+    distances
+        One row a marginal: ``kind`` (of `KINDS`), ``table``, ``columns``, ``tvd``, 0 to 1, and ``sampling``: the same
+        of as many true families drawn at random, which is what chance alone would cause.
+    broken_links
+        By table, how many synthetic rows refer to no row of their parent, or have a key that another row has.
+    facts
+        Shares of the rows that have a value that was not read (``unread``, by column of the true tables, and
+        ``unread_synthetic``), numbers of rows, what the certificate says, seed, software and `NOT_PRIVATE`.
+    marginals
+        Of each table what is counted of the true rows, and of the synthetic ones.
+    """
+
+    distances: pd.DataFrame
+    broken_links: Mapping[str, int]
+    facts: Mapping[str, Any]
+    marginals: Marginals = field(repr=False)
+
+    def summary(self) -> pd.DataFrame:
+        """By kind the mean and the largest distance, how many marginals these are of, and the mean by sampling."""
+        by_kind = self.distances.groupby("kind", sort=False)
+        found = by_kind["tvd"].agg(["mean", "max", "count"]).assign(sampling=by_kind["sampling"].mean())
+        return found.reindex([kind for kind in KINDS if kind in found.index])
+
+    def drill(self, kind: str, table: str, columns: Sequence[str]) -> pd.DataFrame:
+        """The cells of one marginal: levels, and the real and synthetic shares, the largest difference first.
+
+        Parameters
+        ----------
+        kind, table, columns
+            As a row of `distances` has them.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such row.
+        """
+        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        if table not in self.marginals or (kind, names) not in set(self.marginals[table][0].names()):
+            raise ParameterError(f"drill: there is no marginal {kind!r} of {table!r} by {names}; see distances")
+        real, synthetic = (each.counts(kind, names) for each in self.marginals[table])
+        places = np.nonzero((real > 0) | (synthetic > 0))
+        labels = [
+            np.array(level_texts(self.marginals[table][0].column(name)), dtype=object)[place]
+            for name, place in zip(names, places, strict=True)
+        ]
+        axes = names if len(set(names)) == len(names) else (names[0], f"other {names[1]}")
+        frame = pd.DataFrame(dict(zip(axes, labels, strict=True)))
+        frame["real share"], frame["synthetic share"] = (
+            counts[places] / max(counts.sum(), 1) for counts in (real, synthetic)
+        )
+        frame["difference"] = frame["synthetic share"] - frame["real share"]
+        order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index
+        return frame.loc[order].reset_index(drop=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """NOT PRIVATE. All numbers as plain JSON values, lists of rows."""
+        summary = self.summary().rename_axis("kind").reset_index()
+        return {
+            "NOT PRIVATE": NOT_PRIVATE,
+            "unread": dict(self.facts.get("unread", {})),
+            "facts": dict(self.facts),
+            "summary": summary.to_dict("records"),
+            "broken_links": dict(self.broken_links),
+            "distances": [{**row, "columns": list(row["columns"])} for row in self.distances.to_dict("records")],
+        }
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str:
+        """NOT PRIVATE. A page of pictures and tables, in one file that needs no network.
+
+        Parameters
+        ----------
+        path
+            Where to write it, if anywhere; whole or not at all.
+        force
+            Replace a file that exists.
+
+        Returns
+        -------
+        str
+            The page.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib or Jinja is not installed (``pip install 'synthdp[report]'``).
+        DataFileError
+            If the file exists and ``force`` is not set, or cannot be written.
+        """
+        return written(
+            lambda: linked_page(self.distances, self.summary(), self.broken_links, self.facts, self.marginals),
+            path,
+            force=force,
+        )
+
+    @property
+    def summary_text(self) -> str:
+        """NOT PRIVATE, and the summary for a terminal."""
+        text = self.summary().to_string(float_format="{:.4g}".format, index_names=False)
+        links = f"broken links: {sum(self.broken_links.values())}"
+        return "\n\n".join([NOT_PRIVATE, *unread_lines(self.facts), text, links])
+
+    def __repr__(self) -> str:
+        return f"<LinkedEvaluation>\n{self.summary_text}\n\nMore in .distances and .drill; see docs/linked.md."
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p><strong>{escape(line)}</strong></p>\n" for line in [NOT_PRIVATE, *unread_lines(self.facts)])
+        said += f"<p>Broken links: {sum(self.broken_links.values())}</p>"
+        return f"{said}\n{self.summary().to_html(border=0)}"

@@ -1,0 +1,108 @@
+"""Each column by itself: distances of values, what is missing, which levels are there."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from synthdp.report.metrics.distribution import kolmogorov_smirnov, wasserstein
+from synthdp.report.metrics.read_table import ReadTable
+from synthdp.schema.columns.column import Column
+
+MAX_LEVELS_SHOWN = 1_000
+"""Most levels of a column whose shares are listed: the most frequent ones."""
+
+MAX_NUMBERS = 200_000
+"""Distances between distributions of numbers are taken of at most so many rows, drawn at random."""
+
+
+def compared_columns(
+    real: ReadTable, synthetic: ReadTable, sample: ReadTable, errors: Mapping[str, Mapping[str, float]]
+) -> pd.DataFrame:
+    """One row a column, the worst first.
+
+    Parameters
+    ----------
+    real, synthetic
+        The two tables, read by one schema.
+    sample
+        Rows drawn from the real ones at random.
+    errors
+        Of each column the total variation distance and its references, as `MarginalErrors` has them.
+    """
+    rows = []
+    for column in real.schema.columns:
+        own = errors.get(column.name, {})
+        row: dict[str, object] = {
+            "column": column.name,
+            "kind": column.field()["type"],
+            "n_levels": column.size,
+            **{key: own.get(key, float("nan")) for key in ("tvd", "sampling", "noise")},
+            **_distances(column.name, real, synthetic, ""),
+            **_distances(column.name, real, sample, "_sampling"),
+            "missing_real": real.missing_share(column),
+            "missing_synthetic": synthetic.missing_share(column),
+            "unknown_real": real.unknown.get(column.name, 0),
+            "unknown_synthetic": synthetic.unknown.get(column.name, 0),
+            **_levels(column.name, real, synthetic),
+        }
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values("tvd", ascending=False, kind="stable", ignore_index=True)
+
+
+def _distances(name: str, real: ReadTable, other: ReadTable, ending: str) -> dict[str, float]:
+    """Kolmogorov-Smirnov and Wasserstein distance, the latter in standard deviations of the real numbers."""
+    distances = float("nan"), float("nan")
+    if name in real.numbers:
+        left, right = (numbers[~np.isnan(numbers)] for numbers in (real.numbers[name], other.numbers[name]))
+        if left.size and right.size:
+            distance, spread = wasserstein(left, right), float(left.std())
+            scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
+            distances = kolmogorov_smirnov(left, right), scaled
+    return dict(zip((f"ks{ending}", f"wasserstein{ending}"), distances, strict=True))
+
+
+def _levels(name: str, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
+    """How many levels each table has, and which share of the real ones the synthetic table covers."""
+    here, there = real.counts((name,)) > 0, synthetic.counts((name,)) > 0
+    return {
+        "levels_real": int(here.sum()),
+        "levels_synthetic": int(there.sum()),
+        "levels_covered": float((here & there).sum() / here.sum()),
+    }
+
+
+def distributions(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
+    """The shares of each column's levels, in the order of their codes; what one-way pictures are drawn from."""
+    parts = []
+    for column in real.schema.columns:
+        shares = [table.counts((column.name,)) / table.n_rows for table in (real, synthetic)]
+        frame = pd.DataFrame({"column": column.name, "level": level_texts(column), "code": np.arange(column.size)})
+        frame["real"], frame["synthetic"] = shares
+        if len(frame) > MAX_LEVELS_SHOWN:
+            kept = (frame["real"] + frame["synthetic"]).nlargest(MAX_LEVELS_SHOWN).index
+            frame = frame.loc[np.sort(kept)]
+        parts.append(frame)
+    return pd.concat(parts, ignore_index=True)
+
+
+def level_texts(column: Column) -> list[str]:
+    """What each code of a column stands for, as a text.
+
+    >>> from synthdp.schema.columns.numeric import IntegerColumn
+    >>> level_texts(IntegerColumn(name="age", minimum=0, maximum=99, bins=2))
+    ['[0, 50)', '[50, 99]', 'missing']
+    """
+    texts = ["missing" if not isinstance(label, pd.Interval) and pd.isna(label) else str(label)
+             for label in column.labels]  # fmt: skip
+    return [text.replace(" 00:00:00", "") for text in texts]
+
+
+def sampled_rows(table: ReadTable, n_rows: int, rng: np.random.Generator) -> ReadTable:
+    """Rows drawn at random with replacement: what another sample of the same people could look like."""
+    return table.take(rng.integers(table.n_rows, size=n_rows))
+
+
+def fewer_rows(table: ReadTable, most: int, rng: np.random.Generator) -> ReadTable:
+    """The table, or so many of its rows drawn at random without replacement."""
+    return table if table.n_rows <= most else table.take(np.sort(rng.choice(table.n_rows, most, replace=False)))

@@ -1,0 +1,160 @@
+"""A user's own questions: marginals, and shares of rows that meet conditions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.core.files.json_files import load_json
+from synthdp.report.metrics.marginal_error import total_variation
+from synthdp.report.metrics.marginals import MAX_CELLS
+from synthdp.report.metrics.read_table import ReadTable
+from synthdp.report.metrics.references import SamplingError
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.reading import is_missing
+from synthdp.schema.rules.conditions import is_condition, level_codes, listed_levels, range_of
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import listed
+
+Queries = Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | PathLike[str]
+
+EXAMPLE = '[{"columns": ["age", "sex"]}, {"where": {"sex": ["F"], "age": {"minimum": 18}}}]'
+"""What queries look like, for messages."""
+
+
+@final
+@dataclass(frozen=True)
+class Query:
+    """One question.
+
+    Parameters
+    ----------
+    columns
+        A marginal's columns; empty for the share of rows that meet the conditions.
+    where
+        Conditions on columns, as in rules: lists of levels, or ranges.
+    name
+        What it is called; by default its columns and conditions.
+    """
+
+    columns: Clique = ()
+    where: tuple[tuple[str, Any], ...] = ()
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        """The question in a line."""
+        if self.name:
+            return self.name
+        conditions = " and ".join(f"{name} in {condition!r}" for name, condition in self.where)
+        return " where ".join(part for part in (" x ".join(self.columns), conditions) if part)
+
+
+def parse_queries(queries: Queries, schema: Schema) -> list[Query]:
+    """Questions of a JSON file or of its content: a list, or an object with ``queries`` or ``marginals``.
+
+    Raises
+    ------
+    ParameterError
+        If they are no such list, or a marginal has too many cells.
+    SchemaError
+        If a column is unknown, or a condition does not fit its column.
+    DataFileError
+        If the file cannot be read.
+    """
+    content = load_json(queries, "queries") if isinstance(queries, str | PathLike) else queries
+    if isinstance(content, Mapping):
+        content = content.get("queries", content.get("marginals"))
+    if not isinstance(content, Sequence) or isinstance(content, str) or not content:
+        raise ParameterError(f"queries: they are no list; write for instance {EXAMPLE}")
+    return [_parsed(entry, schema) for entry in content]
+
+
+def _parsed(entry: Any, schema: Schema) -> Query:
+    known = {"columns", "where", "name", "weight"}
+    if not isinstance(entry, Mapping) or not set(entry) <= known or not set(entry) & {"columns", "where"}:
+        raise ParameterError(f"queries: {entry!r:.99} is no query; write for instance {EXAMPLE}")
+    columns, where = entry.get("columns", ()), entry.get("where", {})
+    if isinstance(columns, str) or not isinstance(columns, Sequence) or not isinstance(where, Mapping):
+        raise ParameterError(f"queries: {entry!r:.99} has no list of columns or no conditions; write {EXAMPLE}")
+    for name in (*columns, *where):
+        if name not in schema.names:
+            raise SchemaError(f"queries: there is no column {name!r}; there are {listed(schema.names)}")
+    if len(set(columns)) < len(columns) or schema.domain.size(columns) > MAX_CELLS:
+        raise ParameterError(f"queries: {tuple(columns)} repeats a column or has over {MAX_CELLS} cells; name fewer")
+    for name, condition in where.items():
+        try:
+            _checked(schema[name], condition)
+        except SchemaError as error:
+            raise SchemaError(f"queries: {error}") from None
+    return Query(tuple(columns), tuple(where.items()), str(entry.get("name", "")))
+
+
+def _checked(column: Column, condition: Any) -> None:
+    if not is_condition(condition):
+        raise SchemaError(f"column {column.name!r}: a condition is neither a list of levels nor a range")
+    if isinstance(column, BinnedColumn):
+        if isinstance(condition, Mapping):
+            limits = range_of(column, condition)
+            read = column.read_numbers(pd.Series(limits, dtype=object))
+            if any(np.isnan(number) and limit is not None for number, limit in zip(read, limits, strict=True)):
+                raise SchemaError(f"column {column.name!r}: a limit of {dict(condition)!r} is no value of it")
+    else:
+        level_codes(column, listed_levels(column, condition))
+
+
+def answered(queries: Sequence[Query], real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
+    """One row a query, the largest error first.
+
+    Of a marginal ``error`` is the total variation distance, among the rows that meet the conditions; of conditions
+    alone it is the difference of the shares ``real`` and ``synthetic`` of rows that meet them.
+    """
+    rows = [_answer(query, real, synthetic) for query in queries]
+    frame = pd.DataFrame(rows, columns=["query", "kind", "real", "synthetic", "error", "sampling"])
+    return frame.sort_values("error", ascending=False, kind="stable", ignore_index=True)
+
+
+def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
+    here, there = (_meeting(query, table) for table in (real, synthetic))
+    shares = len(here) / real.n_rows, len(there) / synthetic.n_rows
+    answer: dict[str, object] = {"query": query.text, "real": shares[0], "synthetic": shares[1]}
+    if not query.columns:
+        counts = np.array([len(here), real.n_rows - len(here)])
+        sampling = SamplingError.of(real.n_rows, synthetic.n_rows).of_marginal(counts)
+        return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
+    answer |= {"kind": "marginal", "error": float("nan"), "sampling": float("nan")}
+    if len(here):
+        counts, others = real.take(here).counts(query.columns), synthetic.take(there).counts(query.columns)
+        n_drawn = max(round(shares[0] * synthetic.n_rows), 1)
+        answer["error"] = total_variation(counts, others)
+        answer["sampling"] = SamplingError.of(len(here), n_drawn).of_marginal(counts)
+    return answer
+
+
+def _meeting(query: Query, table: ReadTable) -> NDArray[np.intp]:
+    met = np.ones(table.n_rows, dtype=np.bool_)
+    for name, condition in query.where:
+        met &= _meets(table, table.schema[name], condition)
+    return np.flatnonzero(met)
+
+
+def _meets(table: ReadTable, column: Column, condition: Any) -> NDArray[np.bool_]:
+    """Which rows meet a condition: by their numbers, or by their levels."""
+    if not isinstance(column, BinnedColumn):
+        return np.isin(table[column.name], level_codes(column, listed_levels(column, condition)))
+    numbers = table.numbers[column.name]
+    if isinstance(condition, Mapping):
+        low, high = column.read_numbers(pd.Series(range_of(column, condition), dtype=object))
+        above = np.greater_equal(numbers, low) if not np.isnan(low) else ~np.isnan(numbers)
+        return above & (np.less_equal(numbers, high) if not np.isnan(high) else ~np.isnan(numbers))
+    levels = listed_levels(column, condition)
+    wanted = column.read_numbers(pd.Series(levels, dtype=object))
+    missing = np.isnan(numbers) & any(map(is_missing, levels))
+    return np.isin(numbers, wanted[~np.isnan(wanted)]) | missing

@@ -1,0 +1,190 @@
+"""Tables as metrics read them: level codes, and numbers and dates as they are."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
+from synthdp.core.errors import ParameterError, SchemaError
+from synthdp.data.frames.plain import plain
+from synthdp.data.records.codec import CodedTable
+from synthdp.data.records.coded_source import CodedSource
+from synthdp.data.records.loading import chunks_of
+from synthdp.data.rows import header_of, opened_here
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.date_parts import PartColumn
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import check_names
+
+FloatArray = NDArray[np.float64]
+
+BATCH_CELLS = 2**21
+"""Cells of marginals that are counted at a time: 16 MiB of counts."""
+
+MAX_SIZE = 1e100
+"""Larger numbers are taken for this one, so that sums of squares stay finite, and infinite ones for a bound."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadTable:
+    """A table read by a schema.
+
+    Parameters
+    ----------
+    schema
+        What its codes mean.
+    codes
+        Level codes of all attributes.
+    numbers
+        Of each column of numbers or dates (in seconds since 1970) the values, NaN where missing; shape ``(n_rows,)``.
+    unknown
+        Of each column of levels how many values are none of them.
+    """
+
+    schema: Schema
+    codes: CodedTable
+    numbers: Mapping[str, FloatArray]
+    unknown: Mapping[str, int]
+
+    @property
+    def domain(self) -> Domain:
+        """Names and numbers of levels."""
+        return self.codes.domain
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes.columns[0])
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """The codes of one attribute."""
+        return self.codes.columns[self.domain.index(name)]
+
+    def counts(self, clique: Clique) -> NDArray[np.int64]:
+        """Counts of one marginal, one axis an attribute."""
+        return next(self.counts_of([clique]))
+
+    def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
+        """Counts of many marginals in their order; about `BATCH_CELLS` cells are held at a time."""
+        for batch in batches(cliques, self.domain):
+            yield from CodedSource(self.codes).counts_of(batch)
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """A table of some of the rows."""
+        codes = CodedTable(self.domain, tuple(column[rows] for column in self.codes.columns))
+        return type(self)(self.schema, codes, {name: each[rows] for name, each in self.numbers.items()}, self.unknown)
+
+    def missing_share(self, column: Column) -> float:
+        """Which share of the rows has no value in a column."""
+        if column.name in self.numbers and column.required:
+            return float(np.isnan(self.numbers[column.name]).mean())
+        return 0.0 if column.required else float((self[column.name] == column.missing_code).mean())
+
+    def unread_shares(self) -> dict[str, float]:
+        """Of the columns of which values were not read, in which share of the rows."""
+        columns = [column for column in self.schema.table_columns if column.has_unread_place]
+        shares = {column.name: float((self[column.name] == column.unread_code).mean()) for column in columns}
+        return {name: share for name, share in shares.items() if share}
+
+    def with_places(self, names: Collection[str]) -> Self:
+        """The same with places for unread values in these columns only; the others have none."""
+        columns = (each if each.source in names else each.without_unread_place() for each in self.schema.columns)
+        schema = replace(self.schema, columns=tuple(columns))
+        return type(self)(schema, CodedTable(schema.domain, self.codes.columns), self.numbers, self.unknown)
+
+    @cached_property
+    def ranks(self) -> dict[str, FloatArray]:
+        """The ranks of each column's numbers, the mean rank for equal ones, NaN where missing."""
+        return {name: pd.Series(numbers).rank().to_numpy() for name, numbers in self.numbers.items()}
+
+
+def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]:
+    """Cut a list of marginals into runs of at most `BATCH_CELLS` cells, or of one marginal."""
+    batch: list[Clique] = []
+    n_cells = 0
+    for clique in cliques:
+        if batch and n_cells + domain.size(clique) > BATCH_CELLS:
+            yield batch
+            batch, n_cells = [], 0
+        batch.append(clique)
+        n_cells += domain.size(clique)
+    if batch:
+        yield batch
+
+
+def read_table(data: object, schema: Schema, what: str) -> ReadTable:
+    """Read a table by a schema, with places for unread values; columns that the schema does not have are left out.
+
+    Parameters
+    ----------
+    data
+        The path of a file, or a table in memory or in partitions.
+    schema
+        Its columns.
+    what
+        What messages call the table.
+
+    Raises
+    ------
+    DataFileError, SourceError
+        If a file cannot be read, or a partition.
+    SchemaError
+        If a column of the schema is not there.
+    ParameterError
+        If it is no table, or has no rows.
+    """
+    known = [column.name for column in schema.table_columns]
+    with opened_here(data, schema.dialect, name=what) as table:
+        check_header(header_of(table), known, what)
+        schema = schema.with_unread_places()
+        parts = [_read(chunk, schema) for chunk in chunks_of(table)]
+    joined = _joined(parts, schema)
+    if not joined.n_rows:
+        raise ParameterError(f"{what}: it has no rows; give a table with at least one")
+    return joined
+
+
+def check_header(names: Sequence[object], known: Sequence[str], what: str) -> None:
+    """Raise `SchemaError` unless a table has the columns that are known, each name once and a text."""
+    try:
+        check_names(names, known, besides=[str(name) for name in names])
+    except SchemaError as error:
+        raise SchemaError(f"{what}: {str(error).removeprefix('table: ')}") from None
+
+
+def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
+    frame = plain(frame, schema.types)
+    numbers: dict[str, FloatArray] = {}
+    codes: list[NDArray[Any]] = []
+    unknown: dict[str, int] = {}
+    for column in schema.columns:
+        values = frame[column.source]
+        if isinstance(column, BinnedColumn):
+            found = column.read_numbers(values)
+            codes.append(column.codes_of_numbers(found))
+            low, high = column.at(column.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
+            finite = np.nan_to_num(found, nan=np.nan, posinf=high, neginf=low)
+            numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
+            continue
+        codes.append(column.encode(values))
+        if not isinstance(column, PartColumn):
+            unknown[column.name] = int((~column.knows(values)).sum())
+    return ReadTable(schema, CodedTable(schema.domain, tuple(codes)), numbers, unknown)
+
+
+def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
+    if len(parts) == 1:
+        return parts[0]
+    codes = CodedTable.concatenate(schema.domain, [part.codes for part in parts])
+    binned = [column.name for column in schema.columns if isinstance(column, BinnedColumn)]
+    numbers = {name: np.concatenate([np.empty(0), *(part.numbers[name] for part in parts)]) for name in binned}
+    unknown = {name: sum(part.unknown[name] for part in parts) for name in (parts[0].unknown if parts else ())}
+    return ReadTable(schema, codes, numbers, unknown)

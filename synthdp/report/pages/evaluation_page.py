@@ -1,0 +1,105 @@
+"""NOT PRIVATE. The page of an evaluation: what was found, in pictures and tables that sort."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from synthdp.report.metrics.read_table import ReadTable
+from synthdp.report.metrics.unread import unread_lines
+from synthdp.report.pages.columns import column_section
+from synthdp.report.pages.learning import prediction_section, regression_section
+from synthdp.report.pages.marginals import curve_section, marginal_section, pair_section
+from synthdp.report.pages.relations import association_section, propensity_section
+from synthdp.report.pages.rows import group_section, match_section, query_section, rule_section
+from synthdp.report.pages.view import View
+from synthdp.report.rendering.listing import Listing
+from synthdp.report.rendering.page import rendered
+from synthdp.report.rendering.section import Section
+
+SUMMARY = {
+    "metric": "metric",
+    "value": "value",
+    "sampling": "sampling",
+    "noise": "noise",
+    "better": "better is",
+    "sentence": "in words",
+}
+
+
+def evaluation_page(
+    sections: Mapping[str, pd.DataFrame], facts: Mapping[str, Any], tables: Mapping[str, ReadTable]
+) -> str:
+    """NOT PRIVATE. A page of HTML that needs nothing else: no network, no font, no script but its own.
+
+    Parameters
+    ----------
+    sections, facts, tables
+        As `Evaluation` has them.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja or matplotlib is not installed.
+    """
+    view = View(sections, facts, tables)
+    found = [
+        _summary(view),
+        curve_section(view),
+        column_section(view),
+        marginal_section(view),
+        pair_section(view),
+        association_section(view),
+        propensity_section(view),
+        prediction_section(view),
+        regression_section(view),
+        group_section(view),
+        query_section(view),
+        rule_section(view),
+        match_section(view),
+        _notes(view),
+    ]
+    what = ", ".join(view.names) if len(view.names) <= 3 else f"{len(view.names)} synthetic tables"
+    content = {
+        "title": f"NOT PRIVATE: evaluation of {what}",
+        "what": f"{what} beside the real table",
+        "facts": facts,
+        "unread": unread_lines(facts),
+        "sections": [section for section in found if section is not None],
+    }
+    return rendered("evaluation.html", content, folder=Path(__file__).parent)
+
+
+def _summary(view: View) -> Section:
+    words = (
+        "Each error stands between two references: sampling is the error of as many rows drawn at random from the "
+        "real table, noise what the noise of the release alone would cause. An error near sampling cannot be told "
+        "from chance. TVD, total variation distance, is the share of rows that would have to change for a marginal to "
+        "be right: 0 is the same, 1 has nothing in common.",
+    )
+    return Section(name="summary", title="Summary", words=words, listings=[_side_by_side(view)])
+
+
+def _side_by_side(view: View) -> Listing:
+    """The summary; of several tables each in a column of its own."""
+    if len(view.names) == 1:
+        return view.listing("summary", SUMMARY, "One row a metric; press a heading to sort by it.")
+    frame = view.of("summary", view.names[0]).set_index("metric")
+    shown = frame[["sampling", "better"]].reset_index()
+    for name in view.names:
+        values = view.of("summary", name).set_index("metric")["value"]
+        shown[f"value of {name}"] = values.reindex(frame.index).to_numpy()
+    names = {"metric": "metric"} | {f"value of {name}": name for name in view.names}
+    names |= {"sampling": "sampling", "better": "better is"}
+    caption = f"One row a metric; press a heading to sort by it. Sampling is that of {view.names[0]}."
+    return Listing.of(shown, names, caption)
+
+
+def _notes(view: View) -> Section:
+    names = {"section": "section", "note": "note"}
+    return Section(
+        name="notes",
+        title="Notes",
+        listings=[Listing.of(view.sections["notes"], names, "What was sampled, and why sections are empty.")],
+    )

@@ -1,0 +1,132 @@
+"""A release as the sections of its page see it: measurements, the noise in them, and what the model makes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod, sqrt
+from typing import Self, final
+
+import numpy as np
+import pandas as pd
+
+from synthdp.core.cliques import Clique
+from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.linked.package.view import View
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+from synthdp.release.synthesis import Synthesis
+from synthdp.report.metrics.references import Measured, noise_error
+
+MAX_PAIRS = 5_000
+"""Pairs whose error is told: those of 100 columns; of more columns only those that were measured together."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NoisyRelease:
+    """Measurements and a model.
+
+    Parameters
+    ----------
+    synthesis
+        The release.
+    n_rows
+        The estimated number of records; None where noise hides it.
+    drawn
+        The columns that are told of, with all others; all, unless they are known from elsewhere.
+    label
+        Which of several releases it is; empty of one.
+    unit, weight
+        What is counted, and what one of it counts in the measurements: of linked tables families, see `View`.
+    """
+
+    synthesis: Synthesis
+    n_rows: float | None
+    drawn: tuple[str, ...]
+    label: str = ""
+    unit: str = "records"
+    weight: int = 1
+
+    @classmethod
+    def of(cls, synthesis: Synthesis) -> Self:
+        """Of a release, whose number of records is estimated."""
+        return cls(synthesis, _total(synthesis), synthesis.schema.domain.attributes)
+
+    @classmethod
+    def of_view(cls, synthesis: Synthesis, view: View, unit: str = "families") -> Self:
+        """Of one view of linked tables; ``unit`` is what a root with all rows below it is called."""
+        n_rows = _total(synthesis)
+        n_families = None if n_rows is None else n_rows / view.grid
+        return cls(synthesis, n_families, view.own, label=view.label, unit=unit, weight=view.grid)
+
+    @property
+    def about(self) -> str:
+        """Ends the titles of pictures."""
+        return f" of {self.label}" if self.label else ""
+
+    @property
+    def measurements(self) -> Sequence[LinearMeasurement]:
+        """Everything that was measured, noise included."""
+        return self.synthesis.measurements
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """One row a measurement, the most precise first.
+
+        ``columns``, ``cells``, ``merged`` (levels were merged before), ``sigma`` in `unit`, ``noise``: the expected
+        total variation distance that its noise alone causes; ``off``: how far the model is from it, in standard
+        deviations of the noise (root mean square over its cells); ``apart``: their total variation distance.
+        """
+        names = ["columns", "cells", "merged", "sigma", "noise", "off", "apart"]
+        models = (
+            self.synthesis.model.marginals([each.clique for each in self.measurements]) if self.measurements else []
+        )
+        rows = []
+        for measurement, marginal in zip(self.measurements, models, strict=True):
+            values = np.asarray(marginal.values)
+            coarsening = measurement.coarsening
+            modelled = values if coarsening is None else coarsening.apply(measurement.clique, values)
+            gap = modelled - measurement.values
+            rows.append(
+                (
+                    measurement.clique,
+                    measurement.values.size,
+                    bool(measurement.groups),
+                    sqrt(float(measurement.variance.mean())) / self.weight,
+                    self._share(0.5 * L1_OF_NOISE * float(np.sqrt(measurement.variance).sum())),
+                    sqrt(float(np.mean(np.square(gap) / measurement.variance))),
+                    self._share(0.5 * float(np.abs(gap).sum())),
+                )
+            )
+        return pd.DataFrame(rows, columns=names).sort_values("noise", kind="stable", ignore_index=True)
+
+    def _share(self, rows: float) -> float:
+        return float("nan") if self.n_rows is None else min(rows / self.weight / self.n_rows, 1.0)
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Expected errors of 1- and 2-way marginals, the worst first: ``k``, ``columns``, ``cells``, ``noise``.
+
+        ``noise`` is NaN where columns were not measured together: nobody knows the error then.
+        """
+        domain = self.synthesis.schema.domain
+        known = Measured.of_measurements(self.measurements)
+        holding = {name: [each for each in known if name in each.sizes] for name in domain.attributes}
+        cliques: list[Clique] = [(name,) for name in self.drawn]
+        pairs = [pair for pair in combinations(domain.attributes, 2) if not set(pair).isdisjoint(self.drawn)]
+        if len(pairs) > MAX_PAIRS:
+            together = {pair for each in known for pair in combinations(domain.canonical(each.sizes), 2)}
+            pairs = [pair for pair in pairs if pair in together]
+        found = [
+            (len(clique), clique, prod(domain.project(clique).shape), self._noise(clique, holding[clique[0]]))
+            for clique in [*cliques, *pairs]
+        ]
+        frame = pd.DataFrame(found, columns=["k", "columns", "cells", "noise"])
+        return frame.sort_values(["k", "noise"], ascending=[True, False], kind="stable", ignore_index=True)
+
+    def _noise(self, clique: Clique, known: Sequence[Measured]) -> float:
+        return float("nan") if self.n_rows is None else noise_error(clique, known, round(self.n_rows * self.weight))
+
+
+def _total(synthesis: Synthesis) -> float | None:
+    return clear_total(synthesis.measurements) if synthesis.measurements else None

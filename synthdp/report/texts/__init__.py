@@ -1,0 +1,1 @@
+"""Words for certificates, numbers and levels."""

@@ -1,0 +1,1 @@
+"""What is public about a table: columns, kinds, rules, generated columns."""

@@ -1,0 +1,1 @@
+"""Axes of ordered values: shapes inside of bins, and points of grids."""

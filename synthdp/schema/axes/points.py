@@ -1,0 +1,91 @@
+"""The points between the bounds of a column: whole numbers, or decimals on a grid."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.grid import MAX_POINT
+
+EXPONENTS = (-1024, 1023)
+"""Lowest and highest exponent of a number; smaller numbers, and 0, have the lowest."""
+
+MAX_SHOWN_DECIMALS = 16
+"""Stands for more decimals than 15, and for numbers of more digits than every float can hold."""
+
+STEPS = tuple(factor * 10**power for power in range(13) for factor in (1, 5))[1:]
+"""What round points are multiples of: 5, 10, 50, 100, ..., each of which divides the next."""
+
+NEAR = 1e-9
+"""A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths."""
+
+EXACT = 2.0**51
+"""Below it, rounding a product gives the grid point that was meant."""
+
+
+def integer_points(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The integer at or below each number; the numbers are not NaN, but may be infinite.
+
+    >>> integer_points(np.array([1.9, -0.5, np.inf])).tolist() == [1, -1, MAX_POINT]
+    True
+    """
+    return np.clip(np.floor(numbers), -MAX_POINT, MAX_POINT).astype(np.int64)
+
+
+def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
+    """The multiple of ``10**-decimals`` that each number lies on, else the one below; none is NaN.
+
+    >>> 0.29 * 100, decimal_points(np.array([0.29, 0.2999]), 2).tolist()
+    (28.999999999999996, [29, 29])
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals
+        nearest = np.rint(scaled)
+        gap = np.abs(np.subtract(scaled, nearest, out=np.zeros_like(scaled), where=np.isfinite(scaled)))
+        return integer_points(np.where(gap <= NEAR * np.abs(scaled), nearest, scaled))
+
+
+def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many decimals each number is written with: 0 to 15 for up to 15 digits, 16 for all others; none is NaN.
+
+    >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1e300])).tolist()
+    [0, 2, 7, 16, 0]
+    """
+    found = np.full(len(numbers), MAX_SHOWN_DECIMALS, dtype=np.int64)
+    sizes = np.abs(numbers)
+    is_whole = (sizes >= 2.0**53) | (sizes == np.floor(sizes))  # floats from 2**53 on are whole
+    found[is_whole] = 0
+    rest = np.flatnonzero(~is_whole)
+    for decimals in range(1, MAX_SHOWN_DECIMALS):
+        scaled = sizes[rest] * 10.0**decimals
+        # both sides of the division are exact, so it gives the float that the decimal text is read as
+        same = (scaled < EXACT) & (np.floor(scaled + 0.5) / 10.0**decimals == sizes[rest])
+        found[rest[same]] = decimals
+        rest = rest[~same]
+    return found
+
+
+def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of `STEPS` divide each point; one more for 0.
+
+    >>> steps_of(np.array([7, -5, 40, 1500, 0])).tolist() == [0, 1, 2, 5, len(STEPS) + 1]
+    True
+    """
+    found = np.zeros(len(points), dtype=np.int64)
+    rest = np.arange(len(points))
+    for step in STEPS:
+        rest = rest[points[rest] % step == 0]
+        found[rest] += 1
+    found[points == 0] += 1
+    return found
+
+
+def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The exponent e with ``2**e <= |x| < 2**(e + 1)`` of each number, within `EXPONENTS`; none is NaN.
+
+    >>> exponents_of(np.array([1.0, -7.9, 0.25, 0.0, np.inf])).tolist()
+    [0, 2, -2, -1024, 1023]
+    """
+    _, exponents = np.frexp(numbers)
+    found = np.clip(exponents.astype(np.int64) - 1, *EXPONENTS)
+    found[numbers == 0] = EXPONENTS[0]
+    found[np.isinf(numbers)] = EXPONENTS[1]
+    return found

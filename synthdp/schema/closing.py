@@ -1,0 +1,136 @@
+"""Completing the field of an open column by what was found, where the two need not fit exactly."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from synthdp.core.errors import SchemaError
+from synthdp.schema.axes.points import MAX_SHOWN_DECIMALS, decimal_points
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.calendar import default_resolution, seconds_at, unit_of
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.schema.frictionless import parse_field
+
+Found = Mapping[str, Any]
+
+MAX_DIGITS = 15
+"""Decimal digits that every float of so many holds."""
+
+
+def bounds_of(column: BinnedColumn) -> tuple[Any, Any]:
+    """The bounds of a column, as values."""
+    assert isinstance(column, IntegerColumn | NumberColumn | DateColumn)
+    return column.minimum, column.maximum
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """What is declared of an open column, and how findings are put into it.
+
+    Parameters
+    ----------
+    declared
+        The field as far as it is declared.
+    missing_values
+        Texts that mean "missing".
+    open_bounds
+        Whether bounds are found rather than declared.
+    """
+
+    declared: Found = field(hash=False)
+    missing_values: Sequence[str]
+    open_bounds: bool
+
+    def column(self, constraints: Found, own: Found) -> Column:
+        """The column with these further constraints and own keys, None for none.
+
+        Where they do not fit what is declared, what was found gives way: outer edges become the
+        declared bounds; declared bins become as many as there are values between derived bounds;
+        derived decimals become as many as declared bounds and bins allow and need. Nothing that
+        a noisy finding can be should end a run that was paid for.
+
+        Raises the `SchemaError` of what was found as it is, if no way out is one.
+        """
+        constraints, own = _given(constraints), _given(own)
+        problem: SchemaError | None = None
+        for attempt in self._attempts(constraints, own):
+            try:
+                return parse_field(attempt, ())
+            except SchemaError as error:
+                problem = problem or error
+        assert problem is not None
+        raise problem
+
+    def field(self, constraints: Found, own: Found) -> dict[str, Any]:
+        """The field with further constraints and own keys; declared bins give way to edges."""
+        declared = dict(self.declared.get("synthdp") or {})
+        if "edges" in own:
+            declared.pop("bins", None)
+        known = dict(self.declared.get("constraints") or {})
+        if self.open_bounds:  # one of them is a limit, which what was found keeps to
+            known = {key: value for key, value in known.items() if key not in ("minimum", "maximum")}
+        constraints = known | dict(constraints)
+        complete = dict(self.declared) | {"missingValues": list(self.missing_values), "constraints": constraints}
+        return complete | {"synthdp": declared | dict(own)}
+
+    def _attempts(self, constraints: Found, own: Found) -> Iterator[dict[str, Any]]:
+        """Fields of the closed column: with what was found as it is, then giving way more and more."""
+        decimals = own.get("decimals")
+        grids: list[dict[str, Any]] = [{}] if decimals is None else [{"decimals": d} for d in _nearest(decimals)]
+        if decimals is not None and "heaping" in own:  # steps of a grid that was found fit no coarser one
+            grids += [grid | {"heaping": None} for grid in grids]
+        for grid in grids:
+            for bounds, edges in self._with_declared_bounds(constraints, own):
+                yield self.field(bounds, edges | grid)
+            if (
+                self.open_bounds
+                and not {"edges", "bins"} & set(own)
+                and (self.declared.get("synthdp") or {}).get("bins")
+            ):
+                yield self.field(constraints, dict(own) | grid | {"bins": self._n_values(constraints, grid)})
+
+    def _with_declared_bounds(self, constraints: Found, own: Found) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Constraints and own keys whose edges, and shape, run from one declared bound to the other."""
+        yield dict(constraints), dict(own)
+        declared = self.declared.get("constraints") or {}
+        if self.open_bounds or "edges" not in own or "minimum" not in declared:
+            return
+        first, last = declared["minimum"], declared["maximum"]
+        begun = dict(own) | {"edges": [first, *own["edges"][1:]]}
+        if "shape" in own:
+            begun["shape"] = dict(own["shape"]) | {"starts": [first, *own["shape"]["starts"][1:]]}
+        yield dict(constraints), begun | {"edges": [*begun["edges"][:-1], last]}
+        # the last bin may hold the last value alone: edges can say that only with an end beyond it
+        yield dict(constraints) | {"maximum": own["edges"][-1]}, begun
+
+    def _n_values(self, constraints: Found, own: Found) -> int:
+        """How many values there are between derived bounds."""
+        declared = {key: value for key, value in (self.declared.get("synthdp") or {}).items() if key != "bins"}
+        column = parse_field(self.field(constraints, own) | {"synthdp": declared | dict(own)}, ())
+        assert isinstance(column, BinnedColumn)
+        low, high = bounds_of(column)
+        if isinstance(column, DateColumn):
+            resolution = column.resolution or default_resolution(column.type, column.format)
+            points = unit_of(np.array([seconds_at(low), seconds_at(high)]), resolution)
+        else:
+            decimals = column.decimals if isinstance(column, NumberColumn) else 0
+            points = decimal_points(np.array([low, high], dtype=np.float64), decimals or 0)
+        return 1 if low == high else int(points[1] - points[0]) + 1
+
+
+def _given(found: Found) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _nearest(decimals: int) -> list[int]:
+    """Decimals in the order in which they are tried: as found, more, fewer."""
+    return [
+        decimals,
+        *range(decimals + 1, MAX_SHOWN_DECIMALS),
+        *range(min(decimals, MAX_SHOWN_DECIMALS) - 1, -MAX_SHOWN_DECIMALS, -1),
+    ]

@@ -1,0 +1,319 @@
+"""Columns whose levels are bins: what integers, numbers and dates have in common.
+
+Every such column is read on a scale of floats on which its bins are half-open intervals,
+and written from a grid of integers (the integers themselves, multiples of ``10**-decimals``,
+days, months, ...), of which each bin holds a run. A value is drawn from the run of its bin,
+uniformly or by a `Shape`, so what is written always reads back as the bin that it came from.
+"""
+
+from abc import abstractmethod
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.schema.axes.bin_shape import Shape
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.reading import Values, distinct, nothing_in
+from synthdp.schema.words.heaps import HeapedRuns, Heaps
+from synthdp.schema.words.runs import Ints, Runs, cut_at, joined_spans, lengths_of, lie_in, masses, shares_of_groups
+from synthdp.schema.words.texts import refuse
+
+
+def are_unread(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that could not be read."""
+    return np.isnan(numbers) & np.signbit(numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinnedColumn(Column):
+    """A column of ordered values in bins; see the top of this module.
+
+    Parameters
+    ----------
+    shape
+        Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
+        that it gives no weight they are drawn uniformly as well.
+    kept
+        Bounds of the spans of grid points that are drawn from where a bin holds any of them, None
+        for all points; see `narrowed`. No property of the column: no schema holds it.
+    """
+
+    shape: Shape | None = None
+    kept: Ints | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    @abstractmethod
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, on the scale that values are read on."""
+
+    @cached_property
+    @abstractmethod
+    def _starts(self) -> NDArray[np.int64]:
+        """First grid point of each bin, then the last grid point of all plus 1."""
+
+    @abstractmethod
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        """Values on the scale of the edges; NaN where unreadable."""
+
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        """Limits that somebody declares, which need not be values of the column, on that scale."""
+        return self._read(values)
+
+    @property
+    @abstractmethod
+    def _bounds(self) -> tuple[Any, Any]:
+        """Lowest and highest value, on the same scale."""
+
+    @abstractmethod
+    def _first_points(self, values: Sequence[Any]) -> Ints:
+        """The first grid point whose value is at or above each of some values between the bounds."""
+
+    @abstractmethod
+    def at(self, points: NDArray[np.int64]) -> NDArray[Any]:
+        """The values at grid points, within the bounds."""
+
+    @abstractmethod
+    def _texts(self, values: NDArray[Any]) -> Sequence[str]:
+        """Values as a CSV file holds them."""
+
+    @cached_property
+    def missing_numbers(self) -> NDArray[np.float64]:
+        """What ``missing_values`` are on the scale of the edges, as far as they are readable."""
+        return (numbers := self._read(np.array(self.missing_values, dtype=object)))[~np.isnan(numbers)]
+
+    def _check_missing_outside(self, low: float, high: float) -> None:
+        """Refuse a missing value between the bounds: what is written could not be told from it."""
+        texts = np.array(self.missing_values, dtype=object)
+        for text, number in zip(self.missing_values, self._read(texts), strict=True):
+            if low <= number <= high:
+                refuse(self.name, f"the missing value {text!r} lies between the bounds; move a bound or remove it")
+
+    @property
+    def n_levels(self) -> int:
+        """Number of bins."""
+        return len(self.inner_edges) + 1
+
+    @property
+    @abstractmethod
+    def _outer_edges(self) -> Sequence[Any]:
+        """Where each bin begins, then the upper bound, as values."""
+
+    @property
+    def _labels(self) -> pd.Index:
+        """For each code its one value or the interval of its bin (the last one closed), or NA for "missing"."""
+        if np.diff(self._starts).max() <= 1:
+            return super()._labels
+        edges = list(pairwise(self._outer_edges))
+        intervals = [pd.Interval(*edge, closed="left") for edge in edges[:-1]]
+        missing = [] if self.required else [None]
+        labels = [*intervals, pd.Interval(*edges[-1], closed="both"), *missing]
+        return pd.Index(labels, dtype=object, name=self.name)
+
+    def bins_between(self, low: object, high: object) -> NDArray[np.bool_]:
+        """Which bins lie between two values (None: no limit), both included; shape ``(n_levels,)``.
+
+        Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
+        """
+        first, last = self._limits(low, high)
+        lows, highs = (self.at(points).astype(np.float64) for points in (self._starts[:-1], self._starts[1:] - 1))
+        inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
+        cut = np.flatnonzero(~(inside | (highs < first) | (lows > last)))
+        if cut.size:
+            left, right = self._outer_edges[cut[0] : cut[0] + 2]
+            refuse(
+                self.name,
+                f"a rule cuts a bin in two between {low!r} and {high!r}; the nearest edges of bins are {left} and "
+                f"{right}: let the rule end there, or add an edge",
+            )
+        return inside
+
+    def _limits(self, low: object, high: object) -> tuple[float, float]:
+        """Two values on the scale of the edges, infinite for None; raises `SchemaError` if one is unreadable."""
+        limits = self._read_limits(np.array([low, high], dtype=object))
+        if any(np.isnan(limit) for limit, given in zip(limits, (low, high), strict=True) if given is not None):
+            refuse(self.name, f"a limit between {low!r} and {high!r} is not a value of the column; correct it")
+        first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
+        return first, last
+
+    def points_between(self, low: object, high: object) -> tuple[int, int]:
+        """The first grid point at or above ``low`` and the first above ``high`` (None: no limit).
+
+        Raises `SchemaError` if a value is unreadable.
+        """
+        first, last = self._limits(low, high)
+        points = range(self.drawn_starts[0], self.drawn_starts[-1])
+
+        def value(point: int) -> float:
+            return float(self.at(np.array([point]))[0])
+
+        return points[0] + bisect_left(points, first, key=value), points[0] + bisect_right(points, last, key=value)
+
+    def narrowed(self, spans: Sequence[tuple[int, int]]) -> Self:
+        """This column, drawing from some spans of grid points only where it decodes a bin that holds any of them."""
+        return replace(self, kept=joined_spans(spans))
+
+    @property
+    def kept_shares(self) -> NDArray[np.float64]:
+        """What share of each bin is kept, by its shape; where that is nothing anywhere, by the number of points."""
+        cuts, bins = self._cuts()
+        inside = self._is_kept(cuts[:-1])
+        lengths = np.diff(cuts)
+        by_mass, by_length = (
+            np.bincount(bins, inside * shares_of_groups(bins, lengths, mass), minlength=self.n_levels)
+            for mass in (self._mass(cuts), lengths.astype(np.float64))
+        )
+        return np.asarray(by_mass if by_mass.any() else by_length, dtype=np.float64)
+
+    def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
+        """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
+
+        Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD`) where it is unread.
+        Numbers outside the bounds stay as they are, infinite ones too.
+        """
+        unique, positions = distinct(values)
+        numbers = self.numbers_of(unique)
+        return numbers if positions is None else numbers[positions]
+
+    def numbers_of(self, values: Values) -> NDArray[np.float64]:
+        """`read_numbers` of an array of values."""
+        numbers = self._read(values)
+        gaps = np.flatnonzero(np.isnan(numbers))
+        if gaps.size:
+            numbers[gaps] = nothing_in(values[gaps], self._missing_texts)
+        if len(self.missing_numbers):
+            numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
+        return numbers
+
+    @cached_property
+    def _missing_texts(self) -> frozenset[str]:
+        return frozenset(text.strip() for text in self.missing_values)
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
+        """Level codes of what `read_numbers` gives: ``encode`` is the one after the other.
+
+        >>> from synthdp.schema.columns.numeric import IntegerColumn
+        >>> column = IntegerColumn(name="age", minimum=0, maximum=99, bins=10)
+        >>> column.codes_of_numbers(column.read_numbers(pd.Series(["42", "?", "1e9"]))).tolist()
+        [4, 10, 9]
+        """
+        codes = np.searchsorted(self.inner_edges, numbers, side="right")
+        return with_nothing(codes, numbers, self)
+
+    def _codes_of(self, values: Values) -> NDArray[Any]:
+        return self.codes_of_numbers(self.numbers_of(values))
+
+    def _has(self, value: object) -> bool:
+        box = np.empty(1, dtype=object)
+        box[0] = value
+        low, high = self._bounds
+        return bool(low <= self._read(box)[0] <= high)
+
+    @cached_property
+    def _shape_points(self) -> Ints | None:
+        """First grid point of each piece of the shape, then the end of the last one; None without a shape."""
+        starts = self._starts
+        if self.shape is None or starts[-1] - starts[0] <= 1:
+            return None
+        return np.append(np.clip(self._first_points(self.shape.starts), starts[0], starts[-1]), starts[-1])
+
+    def _mass(self, cuts: Ints) -> NDArray[np.float64]:
+        """What each run of grid points between two cuts weighs; each lies in one piece of the shape."""
+        sizes = lengths_of if self._heaps is None else self._heaps.sizes
+        if self.shape is None or self._shape_points is None:
+            return sizes(cuts)
+        return masses(cuts, self._shape_points, self.shape.weights, sizes)
+
+    @property
+    def drawn_starts(self) -> Ints:
+        """`_starts`, but for a column of one value off its grid, which is written all the same."""
+        return np.append(self._starts[:-1], max(self._starts[-1], self._starts[0] + 1))
+
+    def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
+        """Where bins, pieces of the shape and kept spans begin and end, and for each run between the bin it lies in."""
+        starts = self.drawn_starts
+        zero = None if self._heaps is None else np.array([0, 1])  # no multiple like others
+        pieces = [cuts for cuts in (self._shape_points, self.kept, zero) if cuts is not None]
+        cuts = cut_at(starts, *pieces, *others)
+        return cuts, np.searchsorted(starts, cuts[:-1], side="right") - 1
+
+    def _is_kept(self, points: Ints) -> NDArray[np.bool_]:
+        return np.ones(len(points), np.bool_) if self.kept is None else lie_in(points, self.kept)
+
+    @property
+    def _parted(self) -> tuple[Ints, Ints, Ints, NDArray[np.float64]]:
+        """The grid in runs that lie in one bin and one piece of the shape each: bin, first point, length and mass."""
+        cuts, bins = self._cuts()
+        kept = self._is_kept(cuts[:-1])
+        kept |= ~np.isin(bins, bins[kept])  # bins of which nothing is kept stay whole: every bin is one group
+        return bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept]
+
+    @cached_property
+    def _runs(self) -> Runs:
+        return Runs.of(*self._parted)
+
+    @cached_property
+    def _heaped_runs(self) -> HeapedRuns | None:
+        return None if self._heaps is None else HeapedRuns.of(self._heaps, *self._parted)
+
+    @property
+    def _heaps(self) -> Heaps | None:
+        """How much likelier round grid points are than others; None for no more likely."""
+        return None
+
+    @property
+    def _is_even(self) -> bool:
+        return self._shape_points is None and self.kept is None and self._heaps is None
+
+    def _bins_of(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+        """The bin of each code; any where the value is missing."""
+        return codes if self.required else np.minimum(codes, self.n_levels - 1)
+
+    def draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.int64]:
+        """A grid point for each code, from its bin; any point where the value is missing."""
+        bins = self._bins_of(codes)
+        if self._is_even:  # each bin is one run
+            return self._runs.points_in(bins, rng)
+        return (self._heaped_runs or self._runs).draw(bins, rng)
+
+    def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
+        """A grid point between each two of one bin, both included and kept, by the shape; round ones like others."""
+        return rng.integers(lows, highs + 1) if self._is_even else self._runs.draw_between(lows, highs, rng)
+
+    def is_missing(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Whether each code stands for no value."""
+        return np.asarray(codes >= self.n_levels)
+
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+        """Values drawn from their bins; see `values_at` for the dtype."""
+        return self.values_at(self.draw(codes, rng), self.is_missing(codes))
+
+    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+        """The values that `decode` gives for the same generator, as texts."""
+        return self.texts_at(self.draw(codes, rng), self.is_missing(codes))
+
+    @abstractmethod
+    def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:
+        """The values at grid points, and nothing where they are missing."""
+
+    def texts_at(self, points: Ints, missing: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """The values at grid points as a CSV file holds them."""
+        positions, found = pd.factorize(points)
+        texts = [*self._texts(self.at(found)), self._missing_text]
+        positions[missing] = len(texts) - 1
+        return self._gathered(texts, positions)
+
+
+def with_nothing(
+    codes: NDArray[np.integer[Any]], numbers: NDArray[np.float64], column: Column
+) -> NDArray[np.unsignedinteger[Any]]:
+    """Codes of what `BinnedColumn.read_numbers` gives, with those of missing and of unread values where it is NaN."""
+    nothing = np.flatnonzero(np.isnan(numbers))
+    codes[nothing] = np.where(are_unread(numbers[nothing]), column.unread_code, column.missing_code)
+    return codes.astype(column.dtype)

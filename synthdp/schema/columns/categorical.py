@@ -1,0 +1,294 @@
+"""Categorical columns: an enumerated list of texts or numbers, and booleans."""
+
+import math
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self, final
+from unicodedata import normalize
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.schema.axes.bin_shape import checked_weights
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.edges import PLAIN, Notation
+from synthdp.schema.columns.reading import Values, integers_of, is_blank, is_missing, texts_of
+from synthdp.schema.words.runs import Ints, Runs
+from synthdp.schema.words.texts import check_text, refuse
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """Further levels of a categorical column that share one code.
+
+    Parameters
+    ----------
+    levels
+        The levels, each once and none of them a level of its own.
+    weights
+        How often each is drawn when the code is decoded, in any unit; finite, above 0.
+    """
+
+    levels: tuple[str | float, ...]
+    weights: tuple[float, ...]
+
+    def label(self, taken: Set[str]) -> str:
+        """A text for the levels together that is none of those ``taken``.
+
+        >>> Merged(levels=("b", "c"), weights=(2, 1)).label({"a"})
+        'b | c'
+        """
+        more = len(self.levels) - LABELLED_LEVELS
+        label = " | ".join([*map(str, self.levels[:LABELLED_LEVELS]), *([f"{more} more"] if more > 0 else [])])
+        while label in taken:
+            label += " (merged)"
+        return label
+
+    @cached_property
+    def _runs(self) -> Runs:
+        n = len(self.levels)
+        return Runs.of(np.zeros(n, np.int64), np.arange(n), np.ones(n, np.int64), np.array(self.weights))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Ints:
+        """Positions of ``n`` levels, in proportion to their weights."""
+        return self._runs.draw(np.zeros(n, np.int64), rng)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CategoricalColumn(Column):
+    """A column with an enumerated list of levels.
+
+    Parameters
+    ----------
+    levels
+        The levels in the order of their codes, each once: texts for type ``"string"``,
+        whole numbers for ``"integer"`` and ``"year"``, numbers for ``"number"``.
+    type
+        The field type of Frictionless Table Schema.
+    other
+        The level that stands for every value outside ``levels`` and ``merged``: one of
+        ``levels``, or one more.
+    merged
+        Further levels that share the code after all others (but "missing").
+    notation
+        How texts write the levels, if they are numbers.
+
+    >>> column = CategoricalColumn(name="colour", levels=("red", "blue"), other="else", required=True)
+    >>> column.encode(pd.Series(["blue", " red", "green"])).tolist(), column.size
+    ([1, 0, 2], 3)
+    """
+
+    levels: tuple[str | float, ...]
+    type: Literal["string", "integer", "number", "year"] = "string"
+    other: str | float | None = None
+    merged: Merged | None = None
+    notation: Notation = PLAIN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.notation.check(self.name)
+        object.__setattr__(self, "levels", tuple(self._checked(level) for level in self.levels))
+        if not self.levels:
+            refuse(self.name, "constraints.enum is empty; list the levels that the column can have")
+        if self.other is not None:
+            object.__setattr__(self, "other", self._checked(self.other))
+        if len(set(self.levels)) != len(self.levels):
+            repeated = next(level for level in self.levels if self.levels.count(level) > 1)
+            refuse(self.name, f"constraints.enum holds {repeated!r} twice; list each level once")
+        if self.merged is not None:
+            self._check_merged(self.merged)
+        for level in self._written_levels:
+            if (str(level) if self.type == "string" else float(level)) in self._missing:
+                refuse(self.name, f"{level!r} is both a level and in missingValues; remove it from one of them")
+
+    def _check_merged(self, merged: Merged) -> None:
+        """Fill in merged levels of the type that the column has, each of them once and nowhere else."""
+        levels = tuple(self._checked(level) for level in merged.levels)
+        if not levels:
+            refuse(self.name, "synthdp.merged.levels is empty; list levels, or leave synthdp.merged out")
+        weights = checked_weights(
+            self.name, "synthdp.merged.weights", merged.weights, len(levels), "levels", zero=False
+        )
+        known = set(self._all_levels)
+        for level in levels:
+            if level in known:
+                refuse(self.name, f"{level!r} is in synthdp.merged.levels, but a level already; list each level once")
+            known.add(level)
+        object.__setattr__(self, "merged", Merged(levels=levels, weights=weights))
+
+    def _checked(self, level: Any) -> str | float:
+        """A level of the type that the column has."""
+        if self.type == "string":
+            check_text(level, self.name, "the level")
+            return str(level)
+        if isinstance(level, bool) or not isinstance(level, int | float) or not math.isfinite(level):
+            refuse(self.name, f"the level {level!r} is not a number; write a number, or set the type to 'string'")
+        if self.type == "number":
+            return float(level)
+        if level != int(level) or abs(level) > 2**53:
+            refuse(self.name, f"the level {level!r} is not a whole number up to 2**53; set the type to 'number'")
+        return int(level)
+
+    @cached_property
+    def _all_levels(self) -> tuple[str | float, ...]:
+        extra = () if self.other is None or self.other in self.levels else (self.other,)
+        return (*self.levels, *extra)
+
+    @property
+    def _written_levels(self) -> tuple[str | float, ...]:
+        """All levels that values are decoded to, the merged ones last."""
+        return (*self._all_levels, *(() if self.merged is None else self.merged.levels))
+
+    @cached_property
+    def _missing(self) -> frozenset[str | float]:
+        texts = self.missing_values
+        return frozenset(texts if self.type == "string" else map(self.notation.number, texts))
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels, an extra ``other`` included; merged levels count as one."""
+        return len(self._all_levels) + (self.merged is not None)
+
+    @property
+    def _labels(self) -> pd.Index:
+        """The level of each code, one text for the merged ones, NA for "missing"."""
+        if self.merged is None:
+            return super()._labels
+        missing = [] if self.required else [None]
+        return pd.Index([*self._all_levels, self.merged_label, *missing], dtype=object, name=self.name)
+
+    @cached_property
+    def merged_label(self) -> str:
+        """What `labels` calls the merged levels; not the text of a level that has a code of its own.
+
+        >>> merged = Merged(levels=("b", "c"), weights=(2, 1))
+        >>> CategoricalColumn(name="x", levels=("a",), merged=merged, required=True).labels.tolist()
+        ['a', 'b | c']
+        """
+        return "" if self.merged is None else self.merged.label(set(map(str, self._all_levels)))
+
+    @property
+    def _fallback_code(self) -> int:
+        return 0 if self.other is None else self._all_levels.index(self.other)
+
+    @cached_property
+    def unknown_code(self) -> int:
+        """What a value becomes that is neither a level nor missing."""
+        return self.unread_code if self.other is None else self._fallback_code
+
+    def with_unread_place(self) -> Self:
+        """This column with a place for unread values, unless ``other`` stands for them."""
+        return super().with_unread_place() if self.other is None else self
+
+    @cached_property
+    def _table(self) -> dict[Any, int]:
+        own = len(self._all_levels)
+        codes = [(level, min(code, own)) for code, level in enumerate(self._written_levels)]
+        if self.type == "string":
+            return lookup_table([(str(level), code) for level, code in codes], self.missing_values, self.missing_code)
+        return dict.fromkeys(self._missing, self.missing_code) | {float(level): code for level, code in codes}
+
+    def _codes_of(self, values: Values) -> NDArray[np.int64]:
+        return integers_of(values, self._code_of, self.unknown_code)
+
+    def _code_of(self, value: object) -> int:
+        if is_missing(value):
+            return self.missing_code
+        if self.type == "string":
+            code = look_up(self._table, value)
+            return self._code_of_unknown(value) if code is None else code
+        number = self.notation.number(value)
+        if math.isnan(number):  # a text that is no number: missing if the schema says so, else unknown
+            texts = {text.strip() for text in texts_of(value)}
+            known = not texts.isdisjoint(text.strip() for text in self.missing_values)
+            return self.missing_code if known else self._code_of_unknown(value)
+        return self._table.get(number, self.unknown_code)
+
+    def _code_of_unknown(self, value: object) -> int:
+        return self.missing_code if self.other is None and is_blank(value) else self.unknown_code
+
+    def _has(self, value: object) -> bool:
+        if self.type == "string":
+            return look_up(self._table, value) is not None
+        number = self.notation.number(value)
+        return not math.isnan(number) and number in self._table
+
+    def _draw(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+        """For each code the position of its level among `_written_levels`; one more means missing."""
+        if self.merged is None:
+            return codes
+        own = len(self._all_levels)
+        positions = np.asarray(codes, dtype=np.int64) + (codes > own) * (len(self.merged.levels) - 1)
+        merged = np.flatnonzero(codes == own)
+        positions[merged] += self.merged.draw(len(merged), rng)
+        return positions
+
+    def decode(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Series:
+        """The level of each code."""
+        positions, levels = self._draw(codes, rng), self._written_levels
+        if self.type == "string":
+            return take(levels, None, positions)
+        if self.type == "number":
+            return take(levels, np.float64, positions)
+        series = take(levels, "Int64", positions)
+        return series.astype(np.int64) if self.required else series
+
+    def decode_categories(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> pd.Categorical:
+        """The level of each code, of a column of texts, as a category: a number a row, and no text."""
+        positions, n_levels = self._draw(codes, rng), len(self._categories)
+        # beyond the last is missing; in the type that pandas would make of them
+        named = np.append(np.arange(n_levels), -1).astype(np.min_scalar_type(-n_levels))[positions]
+        return pd.Categorical.from_codes(named, categories=self._categories)
+
+    @cached_property
+    def _categories(self) -> pd.Index:
+        return pd.Index(self._written_levels, dtype="str")
+
+    def decode_text(self, codes: NDArray[np.integer[Any]], rng: np.random.Generator) -> NDArray[np.object_]:
+        """The level of each code as a text."""
+        texts = list(map(str, self._written_levels))
+        if self.type != "string":
+            texts = list(map(self.notation.written, texts))
+        return self._gathered([*texts, self._missing_text], self._draw(codes, rng))
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        own: dict[str, Any] = {} if self.other is None else {"other": self.other}
+        if self.merged is not None:
+            own["merged"] = {"levels": list(self.merged.levels), "weights": list(self.merged.weights)}
+        return self._field(self.type, {"enum": list(self.levels)}, own, **self.notation.properties())
+
+
+LABELLED_LEVELS = 4
+"""The label of merged levels names at most so many of them."""
+
+
+def lookup_table(texts: Sequence[tuple[str, int]], missing_values: Sequence[str], missing_code: int) -> dict[str, int]:
+    """Codes by text; of two texts that differ in spelling only (see `_plain`), each keeps its own."""
+    exact = dict(texts) | dict.fromkeys(missing_values, missing_code)
+    return {_plain(text): code for text, code in reversed(exact.items())} | exact
+
+
+def _plain(text: str) -> str:
+    """Without surrounding white space, and with accents composed: two ways of writing the same."""
+    return normalize("NFC", text.strip())
+
+
+def look_up(table: dict[str, int], value: object) -> int | None:
+    """The code of a value by the texts it could have been written as: exactly, else in another spelling."""
+    for text in texts_of(value):
+        code = table.get(text)
+        code = table.get(_plain(text)) if code is None else code
+        if code is not None:
+            return code
+    return None
+
+
+def take(levels: Sequence[Any], dtype: Any, codes: NDArray[np.integer[Any]]) -> pd.Series:
+    """Levels by code; one more code than levels means missing."""
+    table = pd.Series([*levels, None], dtype=dtype)
+    return table.take(codes).reset_index(drop=True)

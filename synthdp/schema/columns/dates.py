@@ -1,0 +1,311 @@
+"""Date and datetime columns: moments between public bounds, at a resolution, in bins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from typing import Any, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.calendar import (
+    RESOLUTIONS,
+    SECONDS_A_DAY,
+    Resolution,
+    checked_parts,
+    default_resolution,
+    keys_of_parts,
+    part_of,
+    part_unit,
+    read_iso,
+    seconds_at,
+    start_of,
+    unit_of,
+)
+from synthdp.schema.columns.edges import check_bins, check_edges, check_order, default_bins, even_starts
+from synthdp.schema.columns.reading import Values, seconds_of
+from synthdp.schema.words.runs import Ints, Runs
+from synthdp.schema.words.texts import check_text, refuse
+
+N_PROBES = 500
+"""A format is tried on this many moments between the bounds, and the first ones: more than a year of days."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DateColumn(BinnedColumn):
+    """A column of dates or datetimes between public bounds.
+
+    Parameters
+    ----------
+    minimum, maximum
+        Inclusive public bounds; values outside go to the nearest bin. A time zone is
+        converted to UTC and dropped, here and in typed values. Not needed with ``edges``.
+    type
+        The field type of Frictionless Table Schema. A ``"date"`` has no time of day: moments other
+        than midnights are not read.
+    format
+        A pattern of `datetime.strftime`, or None for ISO 8601 as most systems write it, 2020-12-31 or
+        2020-12-31T23:59:59. Texts with an offset from UTC are read only by a format with ``%z``: they are
+        converted to UTC, and written so.
+    resolution
+        What dates are truncated to: a decoded date is the first moment of its year,
+        quarter, ... (or ``minimum``, if that is later). By default days, and of datetimes the finest
+        that the format can say.
+    bins
+        Number of bins of whole units of resolution, as even as possible; by default one a
+        unit if there are at most `binned.MAX_SINGLE_LEVELS`, else `binned.DEFAULT_BINS`.
+    edges
+        Increasing edges: bin ``i`` holds ``edges[i] <= x < edges[i + 1]``, the last bin its
+        right edge too. All but the first and last begin a unit of resolution. In place of ``bins``.
+    parts
+        Cyclical parts that are attributes of their own, ``"weekday"``, ``"month"`` or ``"hour"``,
+        as far as the resolution can say them; see `synthdp.schema.columns.date_parts`.
+
+    >>> column = DateColumn(name="born", minimum=date(2000, 1, 1), maximum=date(2001, 12, 31), resolution="year")
+    >>> column.encode(pd.Series(["2001-05-06", "1999-01-01", "?"])).tolist()
+    [1, 0, 2]
+    """
+
+    minimum: date | None = None
+    maximum: date | None = None
+    type: Literal["date", "datetime"] = "date"
+    format: str | None = None
+    resolution: Resolution | None = None
+    bins: int | None = None
+    edges: tuple[date, ...] | None = None
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_bounds()
+        if self.resolution is None:
+            object.__setattr__(self, "resolution", self._resolution)
+        allowed = [unit for unit in RESOLUTIONS if self.type == "datetime" or unit not in ("hour", "minute", "second")]
+        if self.resolution not in allowed:
+            refuse(self.name, f"synthdp.resolution is {self.resolution!r}; use one of {', '.join(allowed)}")
+        if self.edges is None:
+            n_units = int(self._units[1] - self._units[0] + 1)
+            bins = default_bins(n_units) if self.bins is None else self.bins
+            object.__setattr__(self, "bins", check_bins(self.name, bins, n_units, f"{self.resolution}s"))
+        else:
+            self._check_edges(self.edges)
+        self._check_format()
+        self._check_missing_outside(*self._bounds)
+        if self.shape is not None:
+            shape = self.shape.checked(self.name, self._moment, self.minimum, self.maximum)
+            object.__setattr__(self, "shape", shape)
+        parts = checked_parts(self.name, tuple(self.parts), self._resolution, self._bounds)
+        object.__setattr__(self, "parts", parts)
+
+    def _moment(self, key: str, value: object) -> datetime:
+        """A bound, edge or start, without a time zone."""
+        if not isinstance(value, date):
+            refuse(self.name, f"{key} is {value!r}; give a date")
+        moment: datetime = np.datetime64(seconds_at(value), "s").item()
+        return moment
+
+    def _check_bounds(self) -> None:
+        """Fill in bounds from edges, and check each and their order."""
+        bounds = {
+            key: self._moment(f"constraints.{key}", getattr(self, key))
+            for key in ("minimum", "maximum")
+            if self.edges is None or getattr(self, key) is not None
+        }
+        if self.edges is None:
+            check_order(self.name, *bounds.values())
+        else:
+            edges = tuple(self._moment("an entry of synthdp.edges", edge) for edge in self.edges)
+            check_edges(self.name, edges, bounds.get("minimum"), bounds.get("maximum"), self.bins)
+            bounds = {"minimum": edges[0], "maximum": edges[-1]}
+            object.__setattr__(self, "edges", edges)
+            object.__setattr__(self, "bins", None)
+        for key, bound in bounds.items():
+            object.__setattr__(self, key, bound)
+
+    def _check_edges(self, edges: tuple[date, ...]) -> None:
+        for edge, seconds in zip(edges[1:-1], map(seconds_at, edges[1:-1]), strict=True):
+            if start_of(unit_of(np.array([seconds]), self._resolution), self._resolution)[0] != seconds:
+                way_out = "move it, or set a finer synthdp.resolution"
+                refuse(self.name, f"synthdp.edges has {edge}, which cuts a {self._resolution} in two; {way_out}")
+
+    def _check_format(self) -> None:
+        """Refuse a format that cannot say what the resolution asks for, by trying it."""
+        if self.format is None:
+            return
+        check_text(self.format, self.name, "the format")
+        first, last = self._units
+        units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64).clip(first, last))
+        units = np.union1d(units, np.arange(first, min(first + N_PROBES, last + 1)))
+        read_back = self._read(np.array(self._texts(self.at(units)), dtype=object))
+        wrong = np.isnan(read_back)
+        if not wrong.any():
+            wrong = unit_of(read_back.astype(np.int64), self._resolution) != units
+        if wrong.any():
+            way_out = "correct the format, or set a coarser synthdp.resolution"
+            refuse(self.name, f"the format {self.format!r} cannot say which {self.resolution} a date is in; {way_out}")
+
+    @property
+    def _resolution(self) -> Resolution:
+        return self.resolution or default_resolution(self.type, self.format)
+
+    @cached_property
+    def _bounds(self) -> tuple[int, int]:
+        low, high = (self._moment(f"constraints.{key}", getattr(self, key)) for key in ("minimum", "maximum"))
+        return seconds_at(low), seconds_at(high)
+
+    @cached_property
+    def _units(self) -> NDArray[np.int64]:
+        return unit_of(np.array(self._bounds), self._resolution)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        first, last = self._units.tolist()
+        if self.edges is None:
+            return even_starts(first, last, self.bins or 1)
+        inner = unit_of(np.array([seconds_at(edge) for edge in self.edges[1:-1]]), self._resolution)
+        return np.array([first, *inner, last + 1], dtype=np.int64)
+
+    @cached_property
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
+        return start_of(self._starts[1:-1], self._resolution).astype(np.float64)
+
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        seconds = self._read_limits(values)
+        if self.type == "date":
+            with np.errstate(invalid="ignore"):
+                seconds[seconds % SECONDS_A_DAY != 0] = np.nan
+        return seconds
+
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        return seconds_of(values, self.parse)
+
+    def _limits(self, low: object, high: object) -> tuple[float, float]:
+        """Two limits, as bounds in a schema by the format or as ISO 8601."""
+        return super()._limits(self._limit(low), self._limit(high))
+
+    def _limit(self, value: object) -> object:
+        if not isinstance(value, str) or not np.isnan(self._read_limits(np.array([value], dtype=object))[0]):
+            return value
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            return value
+
+    def parse(self, text: str) -> datetime:
+        """Read one text by the format; raises `ValueError` if it does not fit."""
+        if self.format is None:
+            return read_iso(text)
+        return datetime.strptime(text, self.format)  # noqa: DTZ007 (dates without a time zone are meant)
+
+    @property
+    def _outer_edges(self) -> Sequence[pd.Timestamp]:
+        seconds = [*self.at(self._starts[:-1]).tolist(), self._bounds[1]]
+        return [pd.Timestamp(np.datetime64(second, "s")) for second in seconds]
+
+    def _first_points(self, values: Sequence[date]) -> NDArray[np.int64]:
+        seconds = np.array([seconds_at(value) for value in values], dtype=np.int64)
+        units = unit_of(seconds, self._resolution)
+        return units + (self.at(units) < seconds)
+
+    def at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The moments at grid points in seconds since 1970, within the bounds."""
+        return np.clip(start_of(points, self._resolution), *self._bounds)
+
+    def truncated(self, seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Moments between the bounds as they are kept: the first of their year, quarter, ..., within the bounds."""
+        return self.at(unit_of(seconds, self._resolution))
+
+    def texts_of_moments(self, seconds: NDArray[np.int64]) -> Sequence[str]:
+        """Moments as a CSV file holds them."""
+        return self._texts(seconds)
+
+    def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
+        moments = values.astype("datetime64[s]")
+        if self.format is None:
+            unit = "D" if self.type == "date" else "s"
+            return [str(text) for text in moments.astype(f"datetime64[{unit}]").astype(str).tolist()]
+        zone = UTC if "%z" in self.format else None
+        return [moment.replace(tzinfo=zone).strftime(self.format) for moment in moments.tolist()]
+
+    def parts_of_numbers(self, numbers: NDArray[np.float64], part: str) -> Ints:
+        """The positions in `PART_LEVELS` of a part of seconds, clipped to the bounds; NaN is the lower bound."""
+        low, high = self._bounds
+        clipped = np.clip(np.where(np.isnan(numbers), low, numbers), low, high)
+        return part_of(np.floor(clipped).astype(np.int64), part)
+
+    @cached_property
+    def _known_runs(self) -> dict[int, Runs]:
+        """What `_runs_by_parts` gave: drawing in rounds asks for the same again and again."""
+        return {}
+
+    def _runs_by_parts(self, n_parts: int) -> Runs:
+        """The grid in runs, grouped by bin and the first parts."""
+        if n_parts not in self._known_runs:
+            self._known_runs[n_parts] = self._grouped_by(self.parts[:n_parts])
+        return self._known_runs[n_parts]
+
+    def _grouped_by(self, parts: Sequence[str]) -> Runs:
+        unit = part_unit(parts)
+        first, last = unit_of(np.array(self._bounds), unit).tolist()
+        cells = unit_of(start_of(np.arange(first, last + 1), unit), self._resolution)
+        cuts, bins = self._cuts(cells)
+        kept = self._is_kept(cuts[:-1])
+        seconds = self.at(cuts[:-1])
+        keys = keys_of_parts(bins, [part_of(seconds, part) for part in parts], parts)
+        return Runs.of(keys[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept])
+
+    def draw(
+        self, codes: NDArray[np.integer[Any]], rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+    ) -> Ints:
+        """A grid point for each code that agrees with as many parts as its bin allows, the first ones first.
+
+        ``parts`` are the codes of the column's parts.
+        """
+        if not parts:
+            return super().draw(codes, rng)
+        points = np.full(len(codes), self._starts[0])
+        left = np.flatnonzero(~self.is_missing(codes))
+        for n in range(len(parts), 0, -1):
+            if not left.size:
+                break
+            runs = self._runs_by_parts(n)
+            wanted = keys_of_parts(codes[left], [part[left] for part in parts[:n]], self.parts[:n])
+            groups = np.minimum(np.searchsorted(runs.keys, wanted), len(runs.keys) - 1)
+            agrees = runs.keys[groups] == wanted
+            points[left[agrees]] = runs.draw(groups[agrees], rng)
+            left = left[~agrees]
+        points[left] = super().draw(codes[left], rng)
+        return points
+
+    def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:
+        """Moments as ``datetime64[s]``; NaT where missing."""
+        moments = self.at(points).astype("datetime64[s]")
+        moments[missing] = np.datetime64("NaT")
+        return pd.Series(moments, dtype="datetime64[s]")
+
+    def _bound_text(self, moment: date) -> str:
+        """A bound by the format if that loses nothing, else as ISO 8601."""
+        seconds = np.array([seconds_at(moment)])
+        text = self._texts(seconds)[0]
+        if self._read(np.array([text], dtype=object))[0] == seconds[0]:
+            return text
+        return moment.isoformat().removesuffix("T00:00:00")
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        low, high = (np.datetime64(bound, "s").item() for bound in self._bounds)
+        constraints = {"minimum": self._bound_text(low), "maximum": self._bound_text(high)}
+        properties = {} if self.format is None else {"format": self.format}
+        own: dict[str, Any] = {"resolution": self.resolution}
+        own |= {"bins": self.bins} if self.edges is None else {"edges": list(map(self._bound_text, self.edges))}
+        if self.shape is not None:
+            starts = list(map(self._bound_text, self.shape.starts))
+            own["shape"] = {"starts": starts, "weights": list(self.shape.weights)}
+        if self.parts:
+            own["parts"] = list(self.parts)
+        return self._field(self.type, constraints, own, **properties)

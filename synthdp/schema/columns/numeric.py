@@ -1,0 +1,304 @@
+"""Numeric columns: integers, years and numbers, clipped to public bounds and put in bins."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, Self, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from synthdp.schema.columns.edges import (
+    DEFAULT_BINS,
+    MAX_SINGLE_LEVELS,
+    NumericColumn,
+    check_bins,
+    check_bound,
+    default_bins,
+    even_starts,
+)
+from synthdp.schema.columns.reading import Values
+from synthdp.schema.words.heaps import Heaps
+from synthdp.schema.words.texts import refuse
+
+MAX_INTEGER = 2**53
+"""Largest bound of an integer column: up to here floats hold every integer."""
+
+MAX_NUMBER = 1e300
+"""Largest bound of a number column, so that differences stay finite."""
+
+MAX_POINTS = 10**15
+"""Decimal grids end here: floats hold every number of 15 digits."""
+
+POINTS_PER_BIN = 100
+"""By default numbers are rounded to so many decimals that the narrowest bin has this many values."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class IntegerColumn(NumericColumn):
+    """A column of whole numbers between public bounds.
+
+    Without ``bins`` or ``edges`` there is one level for each integer if there are at most
+    `MAX_SINGLE_LEVELS` of them, else `DEFAULT_BINS` bins. Decoded values are uniform over
+    the integers of their bin. A number with a fraction is none of them, and is not read; nor is a
+    text such as 12.000, which means twelve, or twelve thousand. See `BinnedColumn` for the rest.
+
+    >>> column = IntegerColumn(name="age", minimum=17, maximum=90, bins=2, required=True)
+    >>> column.encode(pd.Series(["17", "53.0", "54", "1e9"])).tolist()
+    [0, 0, 1, 1]
+    """
+
+    type: Literal["integer", "year"] = "integer"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_bounds()
+        low, high = self._bounds
+        if self.edges is None:
+            n_integers = high - low + 1
+            bins = default_bins(n_integers) if self.bins is None else self.bins
+            object.__setattr__(self, "bins", check_bins(self.name, bins, n_integers, "integers"))
+        else:
+            object.__setattr__(self, "bins", None)
+        _ = self._heaps  # refuses steps that are off the grid
+
+    def _read(self, values: Values) -> NDArray[np.float64]:
+        numbers = super()._read(values)
+        with np.errstate(invalid="ignore"):  # a signalling NaN of somebody's table is no reason for a word
+            unread = numbers != np.floor(numbers)
+        if values.dtype == object:
+            unread |= np.fromiter(map(self._may_be_thousands, values), np.bool_, len(values))
+        numbers[unread] = np.nan
+        return numbers
+
+    def _may_be_thousands(self, value: object) -> bool:
+        mark = self.notation.decimal_char
+        return type(value) is str and value[-3:] == "000" and value[-4:-3] == mark
+
+    def _read_limits(self, values: Values) -> NDArray[np.float64]:
+        return super()._read(values)
+
+    def _number(self, key: str, value: object) -> int:
+        number = check_bound(self.name, key, value)
+        if number != int(number) or abs(number) > MAX_INTEGER:
+            refuse(self.name, f"{key} is {value!r}; give a whole number within 2**53 of zero")
+        return int(number)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        low, high = self._bounds
+        if self.edges is None:
+            return even_starts(low, high, self.bins or 1)
+        return np.array([*self.edges[:-1], high + 1], dtype=np.int64)
+
+    @cached_property
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
+        return self._starts[1:-1].astype(np.float64)
+
+    @property
+    def _outer_edges(self) -> Sequence[int]:
+        return [*self._starts[:-1].tolist(), self._bounds[1]]
+
+    @cached_property
+    def _heaps(self) -> Heaps | None:
+        return None if self.heaping is None else self.heaping.heaps(self.name)
+
+    def _first_points(self, values: Sequence[int]) -> NDArray[np.int64]:
+        return np.array(values, dtype=np.int64)
+
+    def at(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The integers themselves."""
+        return points
+
+    def _texts(self, values: NDArray[np.int64]) -> Sequence[str]:
+        texts = map(str, values.tolist())
+        return list(map(self.notation.written, texts) if self.notation.width else texts)
+
+    def values_at(self, points: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
+        """Integers: ``int64`` if the column is required, else pandas' ``Int64``."""
+        if self.required:
+            return pd.Series(points, dtype=np.int64)
+        return pd.Series(pd.arrays.IntegerArray(points, missing))
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        constraints = {"minimum": self.minimum, "maximum": self.maximum}
+        own = self._binning() | ({"width": self.notation.width} if self.notation.width else {})
+        return self._field(self.type, constraints, own, **self.notation.properties())
+
+
+def value_at(points: NDArray[np.int64], decimals: int) -> NDArray[np.float64]:
+    """Grid points as floats: ``points / 10**decimals``.
+
+    >>> value_at(np.array([12, 30]), 1).tolist(), value_at(np.array([12]), -3).tolist()
+    ([1.2, 3.0], [12000.0])
+    """
+    floats = points.astype(np.float64)
+    return np.divide(floats, 10.0**decimals) if decimals >= 0 else np.multiply(floats, 10.0**-decimals)
+
+
+def first_points(edges: NDArray[np.float64], decimals: int) -> NDArray[np.int64]:
+    """The first grid point whose *float* is at or above each edge: where the bin of the edge begins."""
+    guess = edges * 10.0**decimals if decimals >= 0 else edges / 10.0**-decimals
+    points = np.ceil(guess).astype(np.int64) - 2
+    for _ in range(4):  # the guess is off by less than 1, being below 10**15 with a relative error of 2**-52
+        points += value_at(points, decimals) < edges
+    return points
+
+
+def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
+    """Edges of equally wide bins, exact in decimals: 0 to 1 in ten has the edge 0.3.
+
+    >>> even_edges(0.0, 1.0, 10)[3], 3 * 0.1
+    (0.3, 0.30000000000000004)
+    """
+    start, stop = (Fraction(Decimal(repr(float(bound)))) for bound in (low, high))
+    unit = math.lcm(start.denominator, stop.denominator)
+    first, last = int(start * unit) * bins, int(stop * unit) * bins
+    wide = (last - first) // bins
+    inner = ((first + wide * i) / (unit * bins) for i in range(1, bins))  # the float nearest to the fraction
+    return (float(low), *inner, float(high))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class NumberColumn(NumericColumn):
+    """A column of real numbers between public bounds, in bins.
+
+    Parameters
+    ----------
+    decimals
+        Decoded values are multiples of ``10**-decimals`` inside their bin (negative: tens,
+        hundreds, ...). By default as many as give the narrowest bin `POINTS_PER_BIN` values,
+        at least 0. Values that are read need not be rounded.
+
+    Without ``bins`` or ``edges`` there are `DEFAULT_BINS` equally wide bins, or, if
+    ``decimals`` allows at most `MAX_SINGLE_LEVELS` values, one for each. See `BinnedColumn`
+    for the rest.
+
+    >>> column = NumberColumn(name="price", minimum=0, maximum=1, bins=10, required=True)
+    >>> column.encode(pd.Series([0.29, 0.3, -1.0])).tolist(), column.decimals
+    ([2, 3, 0], 3)
+    """
+
+    decimals: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_bounds()
+        if self.decimals is not None:
+            self._check_decimals(self.decimals)
+        if self.edges is None:
+            self._fill_in_bins()
+        else:
+            object.__setattr__(self, "bins", None)
+        if any(left >= right for left, right in pairwise(self._edges)) and self.bins != 1:
+            refuse(self.name, f"synthdp.bins is {self.bins}, more than there are numbers between the bounds; use fewer")
+        if self.decimals is None:
+            object.__setattr__(self, "decimals", self._default_decimals())
+        empty = int(np.sum(np.diff(self._starts) < 1))
+        if empty and self.bins != 1:
+            way_out = "use fewer bins or more decimals"
+            refuse(self.name, f"with synthdp.decimals {self.decimals}, {empty} bins hold no value at all; {way_out}")
+        _ = self._heaps  # refuses steps that are off the grid
+
+    def _number(self, key: str, value: object) -> float:
+        number = check_bound(self.name, key, value)
+        if abs(number) > MAX_NUMBER:
+            refuse(self.name, f"{key} is {value!r}; give a number within {MAX_NUMBER:g} of zero")
+        return float(number)
+
+    @property
+    def most_decimals(self) -> int:
+        """Most decimals that floats hold between the bounds."""
+        largest = max(map(abs, self._bounds))
+        exponent = math.ceil(math.log10(largest)) if largest > 0 else 0
+        return min(15 - exponent, 300)
+
+    def with_decimals(self, decimals: int) -> Self:
+        """This column with other decimals; a bin that then holds no value becomes part of one beside it."""
+        self._check_decimals(decimals)
+        after_last = np.nextafter(self._edges[-1], np.inf)
+        starts = first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), decimals)
+        filled = np.flatnonzero(np.diff(starts) > 0)
+        if not 2 <= filled.size < self.n_levels:
+            return replace(self, decimals=decimals)
+        edges = (self._edges[0], *(self._edges[i] for i in filled[1:]), self._edges[-1])
+        return replace(self, decimals=decimals, bins=None, edges=edges)
+
+    def _check_decimals(self, decimals: object) -> None:
+        if isinstance(decimals, bool) or not isinstance(decimals, int):
+            refuse(self.name, f"synthdp.decimals is {decimals!r}; give a whole number")
+        if not -300 <= decimals <= self.most_decimals:
+            limit = f"at most {self.most_decimals} for these bounds"
+            refuse(self.name, f"synthdp.decimals is {decimals}; use {limit}, floats hold 15 digits")
+
+    def _fill_in_bins(self) -> None:
+        low, high = self._bounds
+        bins = self.bins
+        if bins is None:
+            bins = 1 if low == high else DEFAULT_BINS
+            if self.decimals is not None and low < high:
+                first, stop = first_points(np.array([low, np.nextafter(high, np.inf)]), self.decimals)
+                bins = max(2, int(stop - first)) if stop - first <= MAX_SINGLE_LEVELS else bins
+        object.__setattr__(self, "bins", check_bins(self.name, bins, 1 if low == high else None, "numbers"))
+
+    def _default_decimals(self) -> int:
+        narrowest = min((right - left for left, right in pairwise(self._edges)), default=0)
+        wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest)) if narrowest > 0 else self.most_decimals
+        needed = 0 if self.heaping is None else self.heaping.decimals
+        return min(max(wanted, needed), self.most_decimals)
+
+    @cached_property
+    def _edges(self) -> tuple[float, ...]:
+        return self.edges if self.edges is not None else even_edges(*self._bounds, self.bins or 1)
+
+    @cached_property
+    def inner_edges(self) -> NDArray[np.float64]:
+        """Where one bin ends and the next begins, as floats."""
+        return np.array(self._edges[1:-1], dtype=np.float64)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        after_last = np.nextafter(self._edges[-1], np.inf)
+        return first_points(np.array([*self._edges[:-1], after_last], dtype=np.float64), self.decimals or 0)
+
+    @property
+    def _outer_edges(self) -> Sequence[float]:
+        return self._edges
+
+    @cached_property
+    def _heaps(self) -> Heaps | None:
+        return None if self.heaping is None else self.heaping.heaps(self.name, self.decimals or 0)
+
+    def _first_points(self, values: Sequence[float]) -> NDArray[np.int64]:
+        return first_points(np.array(values, dtype=np.float64), self.decimals or 0)
+
+    def at(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Multiples of ``10**-decimals`` as floats."""
+        # a column of one value, minimum == maximum, has that value even off the decimal grid
+        return np.clip(value_at(points, self.decimals or 0), *self._bounds)
+
+    def _texts(self, values: NDArray[np.float64]) -> Sequence[str]:
+        # always the same number of decimals, as most systems write a column
+        texts = map(f"{{:.{max(self.decimals or 0, 0)}f}}".format, values.tolist())
+        return list(map(self.notation.written, texts))
+
+    def values_at(self, points: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.Series:
+        """Numbers as ``float64``; NaN where missing."""
+        values = self.at(points)
+        values[missing] = np.nan
+        return pd.Series(values, dtype=np.float64)
+
+    def field(self) -> dict[str, Any]:
+        """This column as a field of Frictionless Table Schema."""
+        own = self._binning() | {"decimals": self.decimals}
+        constraints = {"minimum": self.minimum, "maximum": self.maximum}
+        return self._field("number", constraints, own, **self.notation.properties())

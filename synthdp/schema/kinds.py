@@ -1,0 +1,148 @@
+"""Kinds files: ``{"age": "integer", "job": "categorical", "note": "ignore"}``, all else is derived under the budget."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from synthdp.core.errors import SchemaError
+from synthdp.core.files.json_files import meant_key
+from synthdp.schema.dialect import PRESETS
+from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES, SUPPORTED_TYPES
+from synthdp.schema.keys import check_field_keys
+from synthdp.schema.made_up.generated_fields import GENERATED_KINDS
+from synthdp.schema.open_fields import derivable
+from synthdp.schema.words.dtypes import as_mapping, plain_kinds
+from synthdp.schema.words.texts import refuse
+
+KINDS = ("categorical", *SUPPORTED_TYPES, *GENERATED_KINDS)
+"""What a kinds file can call a column; "categorical" is a string field, the last ones are generated."""
+
+OWN = "synthdp"
+"""What a kinds file calls what is no column, but holds for the whole table."""
+
+_OF_KINDS = {"constraints": ("rules", "rule", "checks", "check"), "dialect": ("csv", "format")}
+"""What may stand there, and what else it is called."""
+
+IGNORE = "ignore"
+"""What it calls a column that is to be left out."""
+
+
+def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema whose columns are of some kinds, with everything that is not declared left open.
+
+    Parameters
+    ----------
+    kinds
+        For each column its kind, or an object with the kind as ``type`` and anything else that a
+        field can declare; levels that are an empty list count as not declared. `IGNORE` in place
+        of a kind: the column is left out. A dtype, or a type of Python, says its kind; see `kinds_of`.
+
+    Raises
+    ------
+    SchemaError
+        If it is not an object of kinds.
+
+    >>> schema_of_kinds({"job": "categorical"})["fields"]
+    [{'name': 'job', 'type': 'string', 'synthdp': {'derive': True}}]
+    >>> schema_of_kinds({"job": "categorical", "note": "ignore"})["synthdp"]
+    {'ignore': ['note']}
+    """
+    kinds = as_mapping(kinds)
+    if not isinstance(kinds, Mapping) or isinstance(kinds.get("fields"), list):
+        way_out = "give a schema as the schema, not as kinds"
+        raise SchemaError(f'kinds: give a JSON object of columns and kinds, {{"age": "integer"}}; {way_out}')
+    if not kinds:
+        raise SchemaError('kinds: no column is named; list at least one column with its kind, {"age": "integer"}')
+    own, dialect, kinds = _settings(plain_kinds(kinds))
+    if not kinds:
+        raise SchemaError("kinds: synthdp says how the table is written, but no column is named; list them beside it")
+    ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
+    if len(ignored) == len(kinds):
+        raise SchemaError(f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds")
+    fields = [_field(str(name), kind) for name, kind in kinds.items() if _label(kind) != IGNORE]
+    own |= {"ignore": ignored} if ignored else {}
+    return {"fields": fields} | dialect | ({"synthdp": own} if own else {})
+
+
+def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Mapping[str, Any]]:
+    """What stands under ``synthdp`` if that is no column: rules, a dialect; and the kinds without it."""
+    own = kinds.get(OWN)
+    if not isinstance(own, Mapping) or "type" in own or "kind" in own:
+        return {}, {}, kinds
+    for key in own:
+        if key not in _OF_KINDS:
+            meant = meant_key(str(key), _OF_KINDS)
+            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_OF_KINDS)}"
+            hint = f'give each column to leave out the kind "{IGNORE}"' if key == IGNORE else hint
+            raise SchemaError(f"kinds: {f'synthdp.{key}'!r} is not known; {hint} (a column of that name needs a type)")
+    rules = {"constraints": own["constraints"]} if "constraints" in own else {}
+    dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
+    return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}
+
+
+def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names under ``synthdp.ignore`` of a schema, and the schema without them."""
+    own = schema.get("synthdp")
+    names = own.get("ignore") if isinstance(own, Mapping) else None
+    if not isinstance(own, Mapping) or names is None:
+        return (), dict(schema)
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        raise SchemaError(f"schema: synthdp.ignore is {names!r}; give a list of column names")
+    return tuple(names), dict(schema) | {"synthdp": {key: value for key, value in own.items() if key != "ignore"}}
+
+
+def _label(kind: Any) -> Any:
+    return kind.get("type") if isinstance(kind, Mapping) else kind
+
+
+def _field(name: str, kind: Any) -> dict[str, Any]:
+    given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
+    label = _label(kind)
+    if label not in GENERATED_KINDS:
+        check_field_keys(name, given)
+    if isinstance(label, int | float) and not isinstance(label, bool):
+        way_out = "write a kind such as 'integer', or give a file of domain sizes as the schema"
+        refuse(name, f"its kind is the number {label!r}; {way_out}")
+    if label in FREE_TEXT_TYPES:
+        way_out = f"write 'categorical' if few values repeat, or {IGNORE!r} to leave the column out"
+        refuse(name, f"its kind is {label!r}, and {FREE_TEXT}; {way_out}")
+    if label not in KINDS:
+        problem = "its kind is not filled in" if label is None else f"its kind is {label!r}"
+        if name == "dialect" and (label in [*PRESETS] or (label is None and given)):
+            refuse(name, 'if it is no column, write it under synthdp: "synthdp": {"dialect": ..}; else give it a kind')
+        if label is None and "kind" in given:
+            problem = "its object has no 'type', which says the kind, but 'kind'"
+        near = [] if label is None else get_close_matches(str(label).lower(), KINDS, n=1)
+        meant = f"did you mean {near[0]!r}? If not, " if near else ""
+        refuse(name, f"{problem}; {meant}use one of {', '.join(KINDS)}, or {IGNORE!r} to leave the column out")
+    if given.get("name", name) != name:
+        refuse(name, f"its object has the name {given['name']!r}; remove it")
+    field = {"name": name} | given | {"type": "string" if label == "categorical" else label}
+    own = field.get("synthdp", {})
+    field = _without_empty_lists(field)
+    well_formed = isinstance(own, Mapping) and isinstance(field.get("constraints", {}), Mapping)
+    if well_formed and label not in GENERATED_KINDS and "derive" not in own and derivable(field):
+        field["synthdp"] = dict(own) | {"derive": True}
+    return field
+
+
+def _without_empty_lists(field: Mapping[str, Any]) -> dict[str, Any]:
+    """The field without an empty ``enum`` or ``categories``, as drafts write levels that nobody has listed."""
+    kept = {key: value for key, value in field.items() if key != "categories" or value != []}
+    if isinstance(constraints := kept.get("constraints"), Mapping):
+        kept["constraints"] = {key: value for key, value in constraints.items() if key != "enum" or value != []}
+    return kept
+
+
+def are_kinds(content: Any) -> bool:
+    """Whether JSON values look like a kinds file: one kind or null at least, the others sizes in their place.
+
+    >>> [are_kinds(content) for content in ({"age": "integer", "sex": 2}, {"age": None}, {"sex": 2}, {"fields": []})]
+    [True, True, False, False]
+    """
+    if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):
+        return False
+    labels = [_label(kind) for kind in content.values()]
+    return any(label is None or isinstance(label, str) for label in labels) and all(
+        label is None or isinstance(label, str | int | float) for label in labels
+    )

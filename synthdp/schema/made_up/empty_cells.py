@@ -1,0 +1,67 @@
+"""Empty cells of a table, and what fills them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
+
+from synthdp.schema.columns.reading import distinct, is_missing, objects_of
+
+Mask = NDArray[np.bool_]
+
+_LARGEST = 2.0**63
+"""Whole numbers from there on fit into no column of integers: a level ``other`` stands for those as well."""
+
+
+def empty_cells(values: pd.Series, *, blank: bool = True) -> Mask:
+    """Which cells hold no value: None, NaN or NaT, and if ``blank`` texts of nothing but white space.
+
+    >>> empty_cells(pd.Series(["a", " ", None], dtype=object)).tolist()
+    [False, True, True]
+    """
+    if isinstance(values.dtype, np.dtype) and values.dtype != object:
+        return np.asarray(values.isna())
+    unique, positions = distinct(values)
+    empty = np.array([is_missing(each) or (blank and _is_blank(each)) for each in objects_of(unique)], dtype=np.bool_)
+    return empty if positions is None else empty[positions]
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def filled_cells(given: pd.Series, drawn: pd.Series, known: Mask) -> pd.Series:
+    """A column of the given values where they are known and of drawn ones elsewhere, in a dtype that holds both.
+
+    Parameters
+    ----------
+    given, drawn
+        As many values each; their indices are not looked at.
+    known
+        Which of the given values count, shape ``(n_rows,)``.
+
+    >>> filled_cells(pd.Series([4.0, None]), pd.Series([1, 2]), np.array([True, False])).tolist()
+    [4, 2]
+    """
+    stated = given[known]
+    if isinstance(given.dtype, pd.CategoricalDtype):
+        stated = stated.astype(given.cat.categories.dtype)
+    if isinstance(given.dtype, pd.DatetimeTZDtype) and drawn.dtype.kind == "M":
+        drawn = drawn.dt.tz_localize("UTC").dt.tz_convert(given.dtype.tz)
+    stated = _whole_numbers(stated, drawn.dtype)
+    if known.all():
+        return pd.Series(stated.array)
+    places = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
+    both = pd.concat([stated, drawn[~known]]) if len(stated) else drawn
+    return pd.Series(both.array[np.argsort(places)])
+
+
+def _whole_numbers(values: pd.Series, dtype: Any) -> pd.Series:
+    """Floats in a dtype of numbers if all are whole, as pandas makes floats of integers beside empty cells."""
+    if values.dtype != np.float64 or not is_numeric_dtype(dtype):
+        return values
+    present = values.dropna()
+    is_whole = (present == present.round()) & (present.abs() < _LARGEST)
+    return values.astype(dtype) if is_whole.all() else values

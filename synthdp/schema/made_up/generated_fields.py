@@ -1,0 +1,157 @@
+"""Fields of a schema whose values are generated, and its primary key.
+
+Such a field has a ``kind`` under ``"synthdp"``, beside which stand its settings; or the kind is
+its ``type``, with the settings beside that. These two mean the same::
+
+    {"name": "patient", "type": "string", "synthdp": {"kind": "id", "pattern": "P{:06d}"}}
+    {"name": "patient", "type": "id", "pattern": "P{:06d}"}
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synthdp.core.errors import SchemaError
+from synthdp.core.files.json_files import meant_key
+from synthdp.schema.made_up.fake_column import FAKES, FakeColumn
+from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
+from synthdp.schema.made_up.generated_column import GeneratedColumn
+from synthdp.schema.made_up.id_column import IdColumn
+from synthdp.schema.words.texts import checked_name, refuse
+
+ID = "id"
+GENERATED_KINDS = (ID, *FAKES)
+"""Kinds of columns whose values are generated."""
+
+_SETTINGS = {ID: ("pattern", "start", "per")} | dict.fromkeys(FAKES, ("locale",))
+_OF_READING = ("format", "categories", "missingValues", "trueValues", "falseValues")
+_OF_NUMBERS = ("decimalChar", "groupChar", "bareNumber")
+"""Keys that say how values are read."""
+_OF_ANY = ("name", "type", "title", "description", "constraints", "synthdp", "example", "rdfType")
+"""Keys that any field of Frictionless may have."""
+_ALSO_CALLED = {
+    "pattern": ("prefix", "template", "mask"),
+    "start": ("first", "begin", "startat"),
+    "per": ("within", "groupby", "group"),
+    "locale": ("language", "lang", "country", "region"),
+}
+"""The settings, and what else they are called."""
+
+
+def without_generated(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Generated]:
+    """The JSON object of a schema without what is generated, and that.
+
+    Raises
+    ------
+    SchemaError
+        If a field contradicts itself, nothing is left for the model to draw, or a key cannot be
+        promised to be unique.
+
+    >>> plain, generated = without_generated(
+    ...     {"fields": [{"name": "id", "type": "id"}, {"name": "age", "type": "integer"}]}
+    ... )
+    >>> plain, generated.names
+    ({'fields': [{'name': 'age', 'type': 'integer'}]}, ('id',))
+    """
+    fields = schema.get("fields") if isinstance(schema, Mapping) else None
+    if not isinstance(fields, Sequence) or isinstance(fields, str):
+        return schema, NOTHING_GENERATED
+    generated = {i: _column(field) for i, field in enumerate(fields) if _kind(field) is not None}
+    plain = dict(schema) | {"fields": [field for i, field in enumerate(fields) if i not in generated]}
+    if generated and not plain["fields"]:
+        raise SchemaError("schema: all columns are generated; declare one that is to be drawn, or derive its domain")
+    for field in plain["fields"]:
+        _refuse_unique(field)
+    key = _key(plain.pop("primaryKey", None))
+    if plain.get("uniqueKeys"):
+        raise SchemaError("schema: uniqueKeys is not supported; state one key, as primaryKey")
+    order = tuple(
+        field["name"] for field in fields if isinstance(field, Mapping) and isinstance(field.get("name"), str)
+    )
+    modelled = [name for name in order if name not in {column.name for column in generated.values()}]
+    found = Generated(tuple(generated.values()), order if generated else (), key)
+    return plain, found.numbered_by_key(modelled)
+
+
+def _kind(field: Any) -> Any:
+    """The kind of values that are generated; None if a field is not one of these."""
+    if not isinstance(field, Mapping):
+        return None
+    if field.get("type") in GENERATED_KINDS:
+        return field["type"]
+    own = field.get("synthdp")
+    return own.get("kind") if isinstance(own, Mapping) else None
+
+
+def _column(field: Mapping[str, Any]) -> GeneratedColumn:
+    name, kind, own = checked_name(field.get("name")), _kind(field), field.get("synthdp") or {}
+    if kind not in GENERATED_KINDS:
+        refuse(name, f"synthdp.kind is {kind!r}; use one of {', '.join(GENERATED_KINDS)}")
+    if not isinstance(own, Mapping):
+        refuse(name, f"synthdp is {own!r}; write an object in braces")
+    if own.get("kind", kind) != kind:
+        refuse(name, f"its type is {kind!r} but synthdp.kind is {own['kind']!r}; remove one of them")
+    _check_keys(name, kind, field, own)
+    settings = {key: place[key] for place in (field, own) for key in _SETTINGS[kind] if place.get(key) is not None}
+    settings |= {key: field[key] for key in ("title", "description") if field.get(key) is not None}
+    column = _id(name, field.get("type", ID), settings) if kind == ID else FakeColumn(name=name, fake=kind, **settings)
+    _check_constraints(column, field.get("constraints") or {})
+    return column
+
+
+def _id(name: str, type_: Any, settings: dict[str, Any]) -> IdColumn:
+    if isinstance(per := settings.get("per", ()), str):
+        settings["per"] = (per,)
+    elif not isinstance(per, Sequence) or not all(isinstance(other, str) for other in per):
+        refuse(name, f"synthdp.per is {per!r}; give the name of a column, or a list of names")
+    if type_ == ID:
+        type_ = "integer" if "pattern" not in settings else "string"
+    return IdColumn(name=name, type=type_, **settings)
+
+
+def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse keys that could be meant for something, but would not be read."""
+    known, is_short = _SETTINGS[kind], field.get("type", kind) == kind
+    for key in own:
+        if key not in (*known, "kind"):
+            meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
+            hint = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(known)}"
+            refuse(name, f"{f'synthdp.{key}'!r} is not known for this kind of column; {hint}")
+        if key in known and key in field:
+            refuse(name, f"{key!r} stands in the field and under synthdp; remove one of them")
+    if not is_short and kind != ID and field.get("type") != "string":
+        refuse(name, f"its values are texts, but its type is {field.get('type')!r}; make it string")
+    for key, value in field.items():
+        if key in known and not is_short:
+            refuse(name, f'{key!r} is not known here; it belongs under synthdp: "synthdp": {{"{key}": ..}}')
+        if key in (*_OF_READING, *_OF_NUMBERS) and value not in (None, []):
+            refuse(name, f"{key!r} says how values are read, but those of this column are generated; remove it")
+        if key not in (*known, *_OF_ANY, *_OF_READING, *_OF_NUMBERS) and not str(key).startswith(("x-", "$", "_")):
+            meant = meant_key(str(key), {setting: _ALSO_CALLED[setting] for setting in known})
+            hint = f"did you mean {meant!r}?" if meant else f"this kind of column may have {', '.join(known)}"
+            refuse(name, f"the key {key!r} is not known; {hint}")
+
+
+def _check_constraints(column: GeneratedColumn, constraints: Any) -> None:
+    if not isinstance(constraints, Mapping):
+        refuse(column.name, f"constraints is {constraints!r}; write an object in braces")
+    for key, value in constraints.items():
+        if key in ("enum", "minimum", "maximum") and value not in (None, []):
+            refuse(column.name, f"constraints.{key} is for values that are read, but its are generated; remove it")
+    if constraints.get("unique") is True and not column.is_unique:
+        refuse(column.name, "constraints.unique is true, but values of this kind may repeat; remove it")
+
+
+def _refuse_unique(field: Any) -> None:
+    """Refuse to promise that values which are drawn do not repeat."""
+    constraints = field.get("constraints") if isinstance(field, Mapping) else None
+    if isinstance(constraints, Mapping) and constraints.get("unique") is True:
+        way_out = 'generate them: "synthdp": {"kind": "id"}, or remove it'
+        refuse(str(field.get("name")), f"constraints.unique is true, which drawn values cannot be; {way_out}")
+
+
+def _key(given: Any) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else given or ()
+    is_list = isinstance(names, Sequence) and all(isinstance(name, str) and name for name in names)
+    if not is_list or len(set(names)) < len(names):
+        raise SchemaError(f"schema: primaryKey is {given!r}; give the name of a column, or a list of names")
+    return tuple(names)

@@ -1,0 +1,301 @@
+"""Open columns: what is declared of a column whose domain is learnt under the privacy budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import count
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+import pandas as pd
+
+from synthdp.core.errors import SchemaError
+from synthdp.core.grid import Grid
+from synthdp.schema.axes.points import decimal_points
+from synthdp.schema.closing import MAX_DIGITS, Completion, bounds_of
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.calendar import (
+    DEFAULT_RESOLUTION,
+    Resolution,
+    default_resolution,
+    seconds_at,
+    start_of,
+    unit_of,
+)
+from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.schema.columns.edges import DEFAULT_BINS, MAX_SINGLE_LEVELS
+from synthdp.schema.columns.numeric import MAX_INTEGER, MAX_NUMBER, MAX_POINTS
+from synthdp.schema.columns.reading import plain_text
+from synthdp.schema.words.texts import check_text, refuse
+
+Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
+"""What can be left open; "missing": whether values may be missing."""
+
+Binning: TypeAlias = Literal["quantiles", "privtree", "equal-width"]
+"""How bins are found."""
+
+DEFAULT_OTHER = "other"
+"""Label of all levels that are not found, if a field names none."""
+
+DEFAULT_MAX_LEVELS = 512
+"""Most levels that a string column may get, if a field does not say."""
+
+FIRST_YEAR, LAST_YEAR = 1, 9999
+"""Years that are learnt lie between these, as in Python's dates."""
+
+# all that Python has; without years that %Y writes with fewer than four digits; what %y can say (POSIX)
+_DATE_RANGES = (("0001-01-01", "9999-12-31"), ("1000-01-01", "9999-12-31"), ("1969-01-01", "2068-12-31"))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class OpenColumn:
+    """A column of which something is not declared, but derived under the budget.
+
+    Parameters
+    ----------
+    name
+        Name in the table's header.
+    type
+        Field type of Frictionless Table Schema.
+    open_parts
+        What is open, at least one part.
+    field
+        The field of the closed column as far as it is declared; nothing in it says what is open.
+    missing_values
+        Texts that mean "missing".
+    binning
+        How bins are found, if they are open.
+    max_bins
+        Most bins if they are open (with "equal-width" their number), else the declared number.
+    max_levels
+        Most levels if they are open, ``other`` and "missing" included.
+    other
+        Label of all levels that are not found, if levels are open.
+
+    Raises
+    ------
+    SchemaError
+        If the declared parts contradict each other, or no finding could close the column:
+        a closed column is made from findings that are made up, so that nothing is left to be
+        refused after budget was spent.
+
+    >>> column = OpenColumn(
+    ...     name="age", type="integer", open_parts=frozenset({"bounds"}), field={"name": "age", "type": "integer"}
+    ... )
+    >>> column.closed(minimum=0, maximum=9).size
+    11
+    """
+
+    name: str
+    type: str
+    open_parts: frozenset[Part]
+    field: Mapping[str, Any] = field(hash=False)
+    missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    binning: Binning = "quantiles"
+    max_bins: int = DEFAULT_BINS
+    max_levels: int = DEFAULT_MAX_LEVELS
+    other: str = DEFAULT_OTHER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing_values", tuple(self.missing_values))
+        if "levels" in self.open_parts:
+            check_text(self.other, self.name, "synthdp.other")
+            if plain_text(self.other) in set(map(plain_text, self.missing_values)):
+                refuse(self.name, f"synthdp.other {self.other!r} is one of the missing values; choose another label")
+        _ = self.template  # refuses what no finding could close
+        if self.limits and (found := self._limits(self.decimals or 0)) and found[0] >= found[1]:
+            key, value = next(iter(self.limits.items()))
+            refuse(self.name, f"constraints.{key} {value!r} leaves no room for values; correct it")
+
+    @property
+    def size(self) -> int:
+        """Number of levels of `template`."""
+        return self.template.size
+
+    @cached_property
+    def template(self) -> Column:
+        """The column closed with findings that are made up, open bounds as wide as can be: it reads as it will."""
+        if "levels" in self.open_parts:
+            taken = {plain_text(text) for text in (*self.missing_values, self.other)}
+            return self.closed(levels=[next(text for i in count() if (text := f"x{i}") not in taken)])
+        if "bounds" not in self.open_parts:
+            return self.closed()
+        low, high = self._widest_bounds()
+        low, high = self.limits.get("minimum", low), self.limits.get("maximum", high)
+        numbers = self._reader(low, high).read_numbers(pd.Series(self.missing_values, dtype=object))
+        for text, number in zip(self.missing_values, numbers.tolist(), strict=True):
+            if np.isfinite(number):
+                way_out = "declare constraints.minimum and maximum, or give the column missingValues of its own"
+                refuse(self.name, f"the missing value {text!r} could lie between bounds that are derived; {way_out}")
+        return self.closed(minimum=low, maximum=high)
+
+    def _widest_bounds(self) -> tuple[Any, Any]:
+        """The widest bounds that the column can have, as in a field; numbers: so wide that all decimals fit."""
+        if self.type == "number":
+            decimals = self._own.get("decimals")
+            limit = 10.0 ** (12 - decimals) if isinstance(decimals, int) and abs(decimals) < 280 else 1e6
+            limits = [abs(each) for each in self.limits.values() if isinstance(each, int | float)]
+            limit = max(limit, *(10.0 * each for each in limits if each < MAX_NUMBER), 0.0)
+            return -limit, limit
+        if self.type not in ("date", "datetime"):
+            return -MAX_INTEGER, MAX_INTEGER
+        for low, high in _DATE_RANGES[:-1]:
+            try:
+                self._reader(low, high)
+            except SchemaError:
+                continue
+            return low, high
+        return _DATE_RANGES[-1]
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether bounds are open that could be any numbers."""
+        return self.type == "number" and "bounds" in self.open_parts
+
+    def example(self, scale: int) -> Column:
+        """`template`, but open bounds of numbers reach to ``10**scale``; raises `SchemaError` if they cannot."""
+        if not self.is_scaled:
+            return self.template
+        limit = max(10.0**scale, *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER), 0.0)
+        bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
+        return self.closed(**bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None)
+
+    @property
+    def widest_bounds(self) -> tuple[Any, Any]:
+        """The lowest and the highest bound that can be found, as values; where bounds are open."""
+        if self.is_scaled:
+            return self.limits.get("minimum", -MAX_NUMBER), self.limits.get("maximum", MAX_NUMBER)
+        assert isinstance(self.template, BinnedColumn)
+        low, high = bounds_of(self.template)
+        return (max(low, FIRST_YEAR), min(high, LAST_YEAR)) if self.type == "year" else (low, high)
+
+    @property
+    def limits(self) -> Mapping[str, Any]:
+        """The one of ``minimum`` and ``maximum`` that is declared where bounds are open: they keep to it."""
+        constraints = self.field.get("constraints") or {} if "bounds" in self.open_parts else {}
+        return {key: value for key, value in constraints.items() if key in ("minimum", "maximum")}
+
+    @property
+    def _own(self) -> Mapping[str, Any]:
+        return self.field.get("synthdp") or {}
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """How far dates are told apart; None for other columns."""
+        if self.type not in DEFAULT_RESOLUTION:
+            return None
+        return self._own.get("resolution") or default_resolution(self.type, self.field.get("format"))
+
+    @property
+    def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
+        """Declared bounds, as values; None if they are open, or the column has none."""
+        if "bounds" in self.open_parts or not isinstance(self.template, BinnedColumn):
+            return None
+        return bounds_of(self.template)
+
+    @property
+    def decimals(self) -> int | None:
+        """Declared decimals of a number column; None if there are none."""
+        decimals: int | None = self._own.get("decimals")
+        return decimals
+
+    @property
+    def declares_heaping(self) -> bool:
+        """Whether it is declared which values are round, if only that none are."""
+        return self._own.get("heaping") is not None
+
+    @property
+    def most_levels(self) -> int:
+        """Most level codes that the closed column can have, "missing" included."""
+        template = self.template
+        missing = template.size - template.n_levels
+        if "levels" in self.open_parts:
+            return self.max_levels
+        if "bins" in self.open_parts:
+            limits = self._limits(self.decimals or 0)
+            n_values = self.max_bins if limits is None else limits[1] - limits[0] + 1
+            whole = self.type != "number" or self.decimals is not None
+            return (min(self.max_bins, n_values) if whole else self.max_bins) + missing
+        if "bounds" in self.open_parts and self._own.get("bins") is None:
+            return MAX_SINGLE_LEVELS + missing  # one level for each value, if they are few
+        return template.size
+
+    def point_limits(self, grid: Grid) -> tuple[int, int] | None:
+        """Lowest and highest grid point that a bound can have; None for columns without bounds.
+
+        If bounds are open, it is what the type and the field's format can hold: a closed column is
+        refused if its bounds lie beyond, such as in years that ``%y`` cannot say.
+        """
+        return self._limits(grid.decimals)
+
+    def _limits(self, decimals: int) -> tuple[int, int] | None:
+        if not isinstance(self.template, BinnedColumn):
+            return None
+        low, high = bounds_of(self.template)
+        if (resolution := self.resolution) is not None:
+            seconds = np.array([seconds_at(low), seconds_at(high)])
+            points = unit_of(seconds, resolution)
+            if "bounds" in self.open_parts and start_of(points[:1], resolution)[0] < seconds[0]:
+                points[0] += 1  # the first week may begin in a year that the format cannot say
+        elif self.type == "number" and "bounds" in self.open_parts:
+            limit = int(min(MAX_POINTS - 1, MAX_NUMBER * 10.0 ** min(decimals, 0)))
+            declared = decimal_points(np.array([-low, high], dtype=np.float64), decimals) * [-1, 1]
+            first = declared[0] if "minimum" in self.limits else -limit
+            last = declared[1] if "maximum" in self.limits else limit
+            points = np.clip(np.array([first, last]), -limit, limit)
+        else:
+            points = decimal_points(np.array([low, high], dtype=np.float64), decimals)
+        first, last = points.tolist()
+        if self.type == "year" and "bounds" in self.open_parts:
+            return max(first, FIRST_YEAR), min(last, LAST_YEAR)
+        return first, last
+
+    def closed(
+        self,
+        *,
+        levels: Sequence[str] | None = None,
+        merged: Mapping[str, Any] | None = None,
+        minimum: Any = None,
+        maximum: Any = None,
+        edges: Sequence[Any] | None = None,
+        bins: int | None = None,
+        shape: Mapping[str, Any] | None = None,
+        heaping: Mapping[str, Any] | None = None,
+        decimals: int | None = None,
+        required: bool | None = None,
+        other: str | None = None,
+        spelling: Sequence[str] | None = None,
+    ) -> Column:
+        """The closed column, from what is declared and what was found.
+
+        Each argument is what would stand in a schema file (dates as texts); None leaves what is
+        declared, or the default. Where the two do not fit, what was found gives way: no level
+        found at all leaves the level ``other``; outer edges become the declared bounds; declared
+        bins become as many as there are values between derived bounds; derived decimals become
+        as many as declared bounds and bins allow and need.
+
+        Raises `SchemaError` if the findings do not fit the column otherwise.
+        """
+        constraints = {"enum": levels, "minimum": minimum, "maximum": maximum, "required": required}
+        own = {"merged": merged, "edges": edges, "bins": bins, "shape": shape, "decimals": decimals, "heaping": heaping}
+        own["spelling"] = spelling
+        if "levels" in self.open_parts:
+            own["other"] = other or self.other
+            constraints["enum"] = list(levels or ()) or [own["other"]]
+        return self._completion.column(constraints, own)
+
+    @property
+    def _completion(self) -> Completion:
+        return Completion(
+            declared=self.field, missing_values=self.missing_values, open_bounds="bounds" in self.open_parts
+        )
+
+    def _reader(self, low: Any, high: Any) -> BinnedColumn:
+        """The column between some bounds, without missing values of its own."""
+        column = Completion(declared=self.field, missing_values=("",), open_bounds=False).column(
+            {"minimum": low, "maximum": high}, {}
+        )
+        assert isinstance(column, BinnedColumn)
+        return column

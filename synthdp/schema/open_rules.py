@@ -1,0 +1,113 @@
+"""Rules over columns of which something is still to be learnt: refused before that if nothing could keep to them.
+
+Before anything is paid for, an example is made: all open columns closed by findings that are made up, so that some row
+keeps to all rules. Whatever is learnt afterwards, bounds are widened until a row is left, and if none are found the
+example is: no answer that was paid for can end a run.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from synthdp.core.errors import SchemaError
+from synthdp.schema.columns.column import Column
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.rules.checks import with_exact_decimals
+from synthdp.schema.rules.learnt_bounds import reconciled
+from synthdp.schema.rules.rules import (
+    is_check,
+    names_in,
+    parse_rules,
+    parsed_rules,
+    relations_in,
+    relations_of_check,
+    system_of,
+)
+
+Rules = Sequence[Mapping[str, Any]]
+Columns = Sequence[Column | OpenColumn]
+
+SCALES = (6, 3, 9, 12, 15, 0)
+"""Powers of 10 up to which examples of numbers reach: with 15 digits, the wider the bounds the fewer decimals."""
+
+
+def names_of(rule: Mapping[str, Any], columns: Collection[str]) -> set[str]:
+    """The columns that a rule names; a part of a date names the date, too."""
+    texts = names_in(rule)
+    return texts | {name.rpartition(":")[0] for name in texts.difference(columns)}
+
+
+def check_names(rules: Rules, columns: Columns, *, ignored: Collection[str], generated: Collection[str]) -> None:
+    """Raise `SchemaError` if a rule is no object, or names a column that it cannot."""
+    names, opened = [column.name for column in columns], _opened(columns)
+    for rule in rules:
+        if not isinstance(rule, Mapping):
+            raise SchemaError('schema: constraints: a rule is not an object; write one, like {"forbid": ..}')
+        unknown = {*ignored, *generated} | (set() if is_check(rule) else opened.keys())
+        for name in sorted(unknown & names_of(rule, names)):
+            what = "which is ignored" if name in ignored else "which is generated"
+            what = "whose domain is derived" if name in opened else what
+            way_out = "declare the column, without synthdp.derive, or remove the rule"
+            raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
+
+
+def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
+    """The columns, open ones closed so that some row keeps to all rules.
+
+    Raises
+    ------
+    SchemaError
+        If a rule does not fit the columns, or nothing that could be learnt leaves such a row.
+    """
+    examples = list(_examples(columns))
+    for example in examples:
+        try:
+            exact = with_exact_decimals(example, relations_in(rules, example))
+            system = system_of(parsed_rules(rules, exact), exact)
+        except SchemaError:  # of a rule that does not fit the columns, or of decimals that do not fit these bounds
+            continue
+        if system is None or system.is_possible:
+            return tuple(example)
+    exact = with_exact_decimals(examples[0], relations_in(rules, examples[0]))
+    parse_rules(rules, exact, _limits(columns))
+    raise SchemaError("schema: constraints: no row was found that keeps to the rules; remove one of them")
+
+
+def _examples(columns: Columns) -> Iterator[list[Column]]:
+    """The columns, open ones closed in several ways."""
+    yield [column.template if isinstance(column, OpenColumn) else column for column in columns]
+    for scale in SCALES if any(column.is_scaled for column in _opened(columns).values()) else ():
+        with suppress(SchemaError):  # a declared limit or number of decimals leaves no such bounds
+            yield [column.example(scale) if isinstance(column, OpenColumn) else column for column in columns]
+
+
+def closed_columns(
+    columns: Columns, found: Mapping[str, Column], rules: Rules, example: Sequence[Column]
+) -> Iterator[Columns]:
+    """The columns with those that were found, as they are, or so that rules can hold; then with the example's.
+
+    Only columns that checks name are changed. The last ones do for sure.
+    """
+    checked = {name for rule in rules for relation in relations_of_check(rule) for name in relation.factors}
+    limits = {name: limits for name, limits in _limits(columns).items() if name in found}
+    whole = [found.get(column.name, column) for column in example]
+    with suppress(SchemaError):
+        fitted = {column.name: column for column in reconciled(whole, rules, limits)}
+        yield [fitted[column.name] if column.name in found else column for column in columns]
+    safe = {
+        column.name: replace(column, required=found[column.name].required)
+        for column in example
+        if column.name in found.keys() & checked
+    }
+    yield [safe.get(column.name, found.get(column.name, column)) for column in columns]
+
+
+def _opened(columns: Columns) -> dict[str, OpenColumn]:
+    return {column.name: column for column in columns if isinstance(column, OpenColumn)}
+
+
+def _limits(columns: Columns) -> dict[str, tuple[Any, Any]]:
+    """The columns whose bounds are learnt, and how wide these can be."""
+    opened = _opened(columns).items()
+    return {name: column.widest_bounds for name, column in opened if "bounds" in column.open_parts}

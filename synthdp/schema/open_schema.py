@@ -1,0 +1,288 @@
+"""Open schemas: what is declared of a table of which something is still to be learnt under the budget."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any, Self, final
+
+from synthdp.core.constraint import Constraint
+from synthdp.core.domain import Domain
+from synthdp.core.errors import SchemaError
+from synthdp.core.files.json_files import load_json
+from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.schema.dialect import USUAL, Dialect, dialect_of
+from synthdp.schema.frictionless import parse_schema
+from synthdp.schema.keys import within_levels
+from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
+from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
+from synthdp.schema.made_up.generated_fields import without_generated
+from synthdp.schema.open_column import OpenColumn
+from synthdp.schema.open_fields import open_field, read_field
+from synthdp.schema.open_rules import check_names as check_rule_names
+from synthdp.schema.open_rules import closed_columns, example_columns, names_of
+from synthdp.schema.schema import Schema
+from synthdp.schema.words.headers import check_names, listed
+from synthdp.schema.words.texts import check_text, refuse
+
+
+@final
+@dataclass(frozen=True)
+class OpenSchema:
+    """The columns of a table, each closed, or open: then its domain is derived under the budget.
+
+    Parameters
+    ----------
+    columns
+        The columns in the order of the schema; cyclical parts of dates are not among them.
+    missing_values
+        Texts that mean "missing" in a file, unless a column has its own.
+    rules
+        As in a schema file. Checks may name open columns, other rules may not.
+    ignored
+        Names of columns that the table has besides. They are no part of the model or the output:
+        nothing in them is encoded, held, counted or paid for.
+    dialect
+        How CSV and Excel files of the table are written. How numbers are, each column knows.
+    generated
+        Further columns, whose values are made up for the output; nor is anything in these read.
+
+    Raises
+    ------
+    SchemaError
+        If there is no column, a name repeats, a rule does not fit or names an ignored or generated
+        column, or an open one and is no check, or the primary key cannot be promised to be unique.
+
+    >>> schema = OpenSchema.from_kinds(
+    ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
+    ... )
+    >>> [column.name for column in schema.open_columns], schema.largest_domain
+    (['age'], Domain(attributes=('age', 'smokes'), shape=(33, 2)))
+    >>> schema.closed({"age": schema.open_columns[0].closed(minimum=17, maximum=90)}).names
+    ('age', 'smokes')
+    """
+
+    columns: tuple[Column | OpenColumn, ...]
+    missing_values: tuple[str, ...] = DEFAULT_MISSING_VALUES
+    rules: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    ignored: tuple[str, ...] = ()
+    dialect: Dialect = USUAL
+    generated: Generated = NOTHING_GENERATED
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "missing_values", "rules", "ignored"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_ignored()
+        self.generated.check(self.names, ignored=self.ignored)
+        check_rule_names(self.rules, self.columns, ignored=self.ignored, generated=self.generated.names)
+        _ = self._outline, self._example  # refuse what no finding could close
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Read a JSON object: a schema as `Schema.from_dict` reads it, whose fields may be open.
+
+        Beside the fields, ``"synthdp": {"ignore": [name, ..]}`` lists columns to leave out.
+        Raises `SchemaError`, naming the column and what to change.
+        """
+        fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
+        if not isinstance(fields, Sequence) or isinstance(fields, str):
+            if are_kinds(mapping):
+                way_out = "give it as kinds, not as the schema (in Python: kinds=)"
+                raise SchemaError(f"schema: it has no list 'fields', but kinds of columns; {way_out}")
+            return cls.of(Schema.from_dict(mapping))
+        ignored, whole = without_ignored(mapping)
+        plain, generated = without_generated(whole)
+        _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
+        columns = within_levels(read_field(each, missing_values) for each in dialect_of(plain).fields(plain["fields"]))
+        if columns and not ignored and not any(isinstance(column, OpenColumn) for column in columns):
+            return cls.of(Schema.from_dict(whole))
+        own = mapping.get("synthdp", {})
+        rules = own.get("constraints", []) if isinstance(own, Mapping) else own
+        if not isinstance(rules, Sequence) or isinstance(rules, str):
+            raise SchemaError("schema: constraints: 'constraints' is not a list; list the rules there")
+        return cls(columns, missing_values, tuple(rules), ignored, of_files, generated)
+
+    @classmethod
+    def of(cls, schema: Schema) -> Self:
+        """A schema of which nothing is open."""
+        rules = tuple(rule.text for rule in schema.rules)
+        return cls(
+            schema.table_columns, schema.missing_values, rules, dialect=schema.dialect, generated=schema.generated
+        )
+
+    @classmethod
+    def from_kinds(cls, kinds: Mapping[str, Any] | str | PathLike[str]) -> Self:
+        """Read names and kinds of columns; all else is left open.
+
+        Parameters
+        ----------
+        kinds
+            For each column a field type, ``"categorical"``, ``"ignore"`` for a column to leave out,
+            ``"id"`` or a kind of fakes for one that is generated, or an object with the kind as
+            ``type`` and anything else that a field can declare; or the path of a JSON file in UTF-8
+            with that. In place of a kind a dtype of pandas, polars or Arrow, or a type such as
+            ``int``, says what it holds.
+
+        Raises
+        ------
+        DataFileError
+            If the file cannot be read.
+        SchemaError
+            If a kind is not known, or what is declared contradicts itself; it names the column.
+
+        >>> schema = OpenSchema.from_kinds({"age": "integer", "note": "ignore"})
+        >>> schema.names, schema.ignored
+        (('age',), ('note',))
+        """
+        return cls.load_kinds(kinds) if isinstance(kinds, str | PathLike) else cls.from_dict(schema_of_kinds(kinds))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a schema file in UTF-8.
+
+        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
+        """
+        return cls.from_dict(load_json(path, "schema"))
+
+    @classmethod
+    def load_kinds(cls, path: str | PathLike[str]) -> Self:
+        """Read a kinds file in UTF-8; see `from_kinds`. Raises as `load` does."""
+        return cls.from_dict(schema_of_kinds(load_json(path, "kinds")))
+
+    def to_dict(self) -> dict[str, Any]:
+        """This schema as Frictionless Table Schema, every default written out; `from_dict` reads it."""
+        schema = self._written(self.columns)
+        return schema | (
+            {"synthdp": schema.get("synthdp", {}) | {"ignore": list(self.ignored)}} if self.ignored else {}
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order, without ignored and generated ones."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def open_columns(self) -> tuple[OpenColumn, ...]:
+        """The columns of which something is to be derived."""
+        return tuple(column for column in self.columns if isinstance(column, OpenColumn))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is to be derived."""
+        return bool(self.open_columns)
+
+    @property
+    def largest_domain(self) -> Domain:
+        """The domain of the closed schema if every open column gets as many levels as it may."""
+        most = {column.name: column.most_levels for column in self.open_columns}
+        sizes = {column.name: most.get(column.name, column.size) for column in self._outline.columns}
+        return Domain.from_sizes(sizes)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The rules as constraints on level codes, as far as they are on closed columns."""
+        return self._outline.constraints
+
+    def closed(self, found: Mapping[str, Column]) -> Schema:
+        """The schema with each open column replaced by the closed one of its name.
+
+        Raises `SchemaError` if one is lacking or does not fit the others.
+        """
+        schema = self.partly_closed(found)
+        if lacking := schema.open_columns:
+            raise SchemaError(f"schema: column {lacking[0].name!r} is still open; derive its domain, or declare it")
+        return schema._outline
+
+    def partly_closed(self, found: Mapping[str, Column]) -> Self:
+        """This schema with some open columns replaced by the closed ones of their names.
+
+        Where they leave no row that keeps to the checks, their bounds are widened; at worst they become examples.
+        Raises `SchemaError` if a name is not that of an open column.
+        """
+        known = {column.name for column in self.open_columns}
+        for name, column in found.items():
+            if name not in known or column.name != name:
+                raise SchemaError(f"schema: there is no open column {name!r} that {column.name!r} could close")
+        problem: SchemaError | None = None
+        for columns in closed_columns(self.columns, found, self.rules, self._example):
+            try:
+                return replace(self, columns=tuple(columns))
+            except SchemaError as error:
+                problem = problem or error
+        assert problem is not None
+        raise problem
+
+    def without(self, name: str) -> Self:
+        """This schema without a column that never reaches the model: the ids of persons.
+
+        Raises `SchemaError` if a rule names the column, or it is the only one.
+        """
+        columns = tuple(column for column in self.columns if column.name != name)
+        if not columns:
+            raise SchemaError(f"schema: it has no column but {name!r}, which is left out; add the others")
+        if any(name in names_of(rule, self.names) for rule in self.rules):
+            raise SchemaError(f"schema: constraints: a rule names {name!r}, which is left out; remove the rule")
+        return replace(self, columns=columns)
+
+    def reordered(self, names: Iterable[str], *, unit: str | None = None) -> Self:
+        """This schema with its columns in the order of a table's header, without ``unit``; ignored ones stay so.
+
+        Raises `SchemaError` as `check_header` does.
+        """
+        header = tuple(names)
+        self.check_header(header, unit=unit)
+        by_name = {column.name: column for column in self.columns if column.name != unit}
+        columns = tuple(by_name[name] for name in header if name in by_name)
+        return replace(self, columns=columns, generated=self.generated.reordered(header))
+
+    def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
+        """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any order.
+
+        The names of ignored columns must be there, too, and so must ``unit``, the ids of persons,
+        which may be one of all these or a further column. Generated columns may be there or not.
+        """
+        header = tuple(names)
+        if unit is not None and unit in self.names:
+            return self.without(unit).check_header(header, unit=unit)
+        known = (*self.names, *self.ignored)
+        if unit is not None and unit not in header:
+            check_names(header, known, besides=tuple(map(str, header)))  # what has no header shows a record
+            raise SchemaError(f"unit (--unit) is {unit!r}: the table has no such column; it has {listed(header)}")
+        check_names(header, known, besides={*self.generated.names, *([] if unit is None else [unit])})
+        return None
+
+    @cached_property
+    def _outline(self) -> Schema:
+        """This schema closed, open columns by findings that are made up, without what rules say of these."""
+        closed = [column.template if isinstance(column, OpenColumn) else column for column in self.columns]
+        schema = self._written(closed)
+        if self.rules:
+            opened = {column.name for column in self.open_columns}
+            settled = [dict(rule) for rule in self.rules if not names_of(rule, self.names) & opened]
+            schema["synthdp"] = {"constraints": settled}
+        return Schema.from_dict(schema)
+
+    @cached_property
+    def _example(self) -> tuple[Column, ...]:
+        """All columns, open ones closed so that some row keeps to all rules."""
+        return example_columns(self.columns, self.rules)
+
+    def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
+        fields = []
+        for column in columns:
+            entry = open_field(column) if isinstance(column, OpenColumn) else column.field()
+            if column.missing_values != self.missing_values:
+                entry["missingValues"] = list(column.missing_values)
+            fields.append(entry)
+        schema: dict[str, Any] = {"fields": fields, "missingValues": list(self.missing_values)}
+        schema |= {"synthdp": {"constraints": [dict(rule) for rule in self.rules]}} if self.rules else {}
+        return self.generated.added_to(schema | self.dialect.as_property())
+
+    def _check_ignored(self) -> None:
+        if self.ignored and not self.columns:
+            raise SchemaError("schema: all columns are to be ignored; declare at least one, or derive its domain")
+        for i, name in enumerate(self.ignored):
+            check_text(name, name, "the name in synthdp.ignore")
+            if name in (*self.names, *self.generated.names, *self.ignored[:i]):
+                again = "stands there twice" if name in self.ignored[:i] else "has a kind or a field as well"
+                refuse(name, f"it is to be ignored, but {again}; remove one of the two")

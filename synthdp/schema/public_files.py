@@ -1,0 +1,46 @@
+"""Public files of people: a schema, which may leave things open, or only the kinds of its columns."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from synthdp.core.files.json_files import load_json
+from synthdp.schema.dialect import with_dialect
+from synthdp.schema.kinds import are_kinds
+from synthdp.schema.open_schema import OpenSchema
+
+
+def load_public(path: str | PathLike[str]) -> tuple[OpenSchema, str]:
+    """The schema that a file holds, and what kind of file it is: ``"schema"`` or ``"kinds"``.
+
+    Raises `DataFileError` if it cannot be read, `SchemaError` if it is neither.
+    """
+    return public_schema(load_json(path, "schema"))
+
+
+def public_schema(content: Any) -> tuple[OpenSchema, str]:
+    """The schema that JSON values say, and whether they are a ``"schema"`` or ``"kinds"``.
+
+    Raises `SchemaError` if they are neither.
+
+    >>> public_schema({"age": "integer"})[1], public_schema({"age": 85})[1]  # the latter: sizes of levels
+    ('kinds', 'schema')
+    """
+    if are_kinds(content):
+        return OpenSchema.from_kinds(content), "kinds"
+    return OpenSchema.from_dict(content), "schema"
+
+
+def schema_in(content: Any, dialect: str | Mapping[str, Any] | None) -> OpenSchema:
+    """The schema that JSON values say, in another dialect; None: in its own.
+
+    Raises `SchemaError` if they are no schema, or the dialect is none.
+
+    >>> schema_in({"sex": 2}, {"delimiter": ";"}).dialect.delimiter
+    ';'
+    """
+    if dialect is None:
+        return OpenSchema.from_dict(content)
+    if not isinstance(content, Mapping) or "fields" not in content:  # sizes of columns
+        content = OpenSchema.from_dict(content).to_dict()
+    return OpenSchema.from_dict(with_dialect(content, dialect))

@@ -1,0 +1,164 @@
+"""Checks: relations between the values of numbers, or of dates, held against the columns of a schema."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count
+from math import lcm, prod
+
+import numpy as np
+
+from synthdp.core.constraint import Constraint
+from synthdp.schema.axes.points import decimals_of
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.column import Column
+from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.numeric import IntegerColumn, NumberColumn
+from synthdp.schema.rules.expressions import Relation, refuse_check
+from synthdp.schema.rules.inequalities import Inequality, Mask
+from synthdp.schema.rules.lines import Line
+
+Columns = Mapping[str, Column]
+
+MAX_PAIR_CELLS, MAX_CELLS = 2**18, 2**14
+"""Engines are told what bins a check allows in tables of two columns, and of more, of at most so many cells.
+
+All else is left to drawing. In larger tables engines spend more on obeying than it gains: with sums of three columns
+of 32 bins, 2^15 cells, 1,000,000 rows took 52 processor seconds and not 22, for 3 % less error of pairs.
+"""
+
+
+def check_kinds(relation: Relation, columns: Columns) -> None:
+    """Raise `SchemaError` unless a relation compares numbers with numbers, or a date with a date."""
+    found = []
+    for name in relation.factors:
+        if name not in columns:
+            way_out = "name columns of the schema, in backticks unless they are plain words"
+            refuse_check(relation.text, f"there is no column {name!r}; {way_out}")
+        column = columns[name]
+        if not isinstance(column, BinnedColumn):
+            kind = column.field()["type"]
+            refuse_check(
+                relation.text, f"{name!r} is a {kind} column; compare numbers or dates, or list levels in forbid"
+            )
+        found.append(column)
+    _check_total(relation, columns)
+    dates = [column.name for column in found if isinstance(column, DateColumn)]
+    numbers = [column.name for column in found if not isinstance(column, DateColumn)]
+    if dates and numbers:
+        refuse_check(relation.text, f"{dates[0]!r} is a date and {numbers[0]!r} a number; compare like with like")
+    if dates and (sorted(relation.factors.values()) != [-1, 1] or relation.constant):
+        way_out = "compare one date with another; limits of a single one are constraints.minimum and maximum"
+        refuse_check(relation.text, f"dates cannot be added, multiplied or compared with numbers; {way_out}")
+
+
+def _check_total(relation: Relation, columns: Columns) -> None:
+    """Refuse a total of whole numbers only whose parts have decimals."""
+    others = [name for name in relation.factors if name != relation.total]
+    fractions = any(value.denominator > 1 for value in (*relation.factors.values(), relation.constant))
+    numbers = any(isinstance(columns[name], NumberColumn) for name in others)
+    if relation.total is not None and isinstance(columns[relation.total], IntegerColumn) and (fractions or numbers):
+        problem = f"{relation.total!r} has whole numbers only, and what it is the sum of has decimals"
+        refuse_check(relation.text, f"{problem}; make it a number, or its parts integers")
+
+
+def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Inequality, ...]:
+    """What a relation says of places on the lines of its columns: one inequality, or two for an equation."""
+    scaled = {name: factor * lines[name].unit for name, factor in relation.factors.items()}
+    common = lcm(*(value.denominator for value in (*scaled.values(), relation.constant)))
+    factors = [int(value * common) for value in scaled.values()]
+    constant = int(relation.constant * common) + (relation.sign == "<")
+    names = tuple(scaled)
+    found = [Inequality.of(names, factors, constant, lines)]
+    if relation.sign == "=":
+        found.append(Inequality.of(names, [-factor for factor in factors], -constant, lines))
+    return tuple(found)
+
+
+def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint | None:
+    """Which bins of the columns hold values that keep to a relation; None if that is too large a table, or all do."""
+    columns = {name: lines[name].column for name in relation.factors}
+    n_cells = prod(column.size for column in columns.values())
+    if n_cells > (MAX_PAIR_CELLS if len(columns) == 2 else MAX_CELLS):
+        return None
+    shape = tuple(column.n_levels for column in columns.values())
+    allowed: Mask = np.ones(shape, dtype=np.bool_)
+    for inequality in inequalities_of(relation, lines):
+        least = inequality.least(*({name: lines[name].bins[end] for name in columns} for end in (0, 1)))
+        total = sum(np.ix_(*least)) + inequality.constant
+        allowed &= np.asarray(total <= 0, dtype=np.bool_)
+    if allowed.all():
+        return None
+    missing = [(0, column.size - column.n_levels) for column in columns.values()]
+    return Constraint(tuple(columns), np.pad(allowed, missing, constant_values=True))
+
+
+def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> list[Constraint]:
+    """Those of some constraints that close no circle with each other and the given ones: engines bear these easily.
+
+    What is left out still holds in every row: values are drawn so.
+    """
+    part_of: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (above := part_of.setdefault(name, name)) != name:
+            name = above
+        return name
+
+    def join(names: Sequence[str]) -> None:
+        first = root(names[0])
+        for name in names[1:]:
+            part_of[root(name)] = first
+
+    for constraint in given:
+        join(constraint.clique)
+    kept: list[Constraint] = []
+    for constraint in sorted(constraints, key=lambda found: -len(found.clique)):
+        is_inside = any(set(constraint.clique) <= set(other.clique) for other in (*kept, *given))
+        if is_inside or len(set(map(root, constraint.clique))) == len(constraint.clique):
+            join(constraint.clique)
+            kept.append(constraint)
+    return kept
+
+
+def with_exact_decimals(columns: Sequence[Column], relations: Sequence[Relation]) -> tuple[Column, ...]:
+    """The columns, with decimals such that values are what is compared, and totals the exact sums of their parts.
+
+    A total gets as many as its parts need; where floats cannot hold so many, its parts get fewer. A column of one
+    value gets as many as that has. Raises `SchemaError` if bins of a part would be left without a value.
+    """
+    by_name = {column.name: column for column in columns}
+    for name in {name for relation in relations for name in relation.factors}:
+        column = by_name[name]
+        if isinstance(column, NumberColumn) and column.minimum == column.maximum:
+            own = int(decimals_of(np.array([column.minimum], np.float64))[0])
+            decimals = min(max(column.decimals or 0, own), column.most_decimals)
+            by_name[name] = replace(column, decimals=decimals)
+    for relation in [*relations] * len(relations):  # the parts of a total may be totals
+        total = by_name[relation.total] if relation.total is not None else None
+        if not isinstance(total, NumberColumn):
+            continue
+        needed = {name: _decimals(value) for name, value in _units(relation, by_name).items()}
+        most = total.most_decimals
+        for name, decimals in needed.items():
+            part = by_name[name]
+            if decimals > most and isinstance(part, NumberColumn):
+                by_name[name] = part.with_decimals((part.decimals or 0) - (decimals - most))
+        needed_most = max(_decimals(relation.constant), *needed.values())
+        by_name[total.name] = replace(total, decimals=max(total.decimals or 0, min(needed_most, most)))
+    return tuple(by_name.get(column.name, column) for column in columns)
+
+
+def _units(relation: Relation, columns: Columns) -> dict[str, Fraction]:
+    """By how much each part of a total can change it."""
+    units = {}
+    for name, factor in relation.factors.items():
+        column = columns[name]
+        assert isinstance(column, BinnedColumn)
+        units[name] = factor * Line(column).unit
+    return {name: unit for name, unit in units.items() if name != relation.total}
+
+
+def _decimals(number: Fraction) -> int:
+    """How many decimals a number has, which has finitely many."""
+    return next(decimals for decimals in count() if (number * Fraction(10) ** decimals).denominator == 1)

@@ -1,0 +1,48 @@
+"""What rules that are no checks allow of a few columns, in one row or in any."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.constraint import Constraint
+
+Table = tuple[tuple[str, ...], NDArray[np.bool_]]
+"""Columns, and which combinations of their codes are allowed."""
+
+MAX_CELLS = 2**22
+"""Larger tables are not joined: what they say of columns that they share is left out then."""
+
+
+def allowed_beside(constraints: Sequence[Constraint], codes: Mapping[str, int]) -> list[Table]:
+    """What constraints allow of all other columns in a row in which some columns have these codes."""
+    tables = []
+    for constraint in constraints:
+        index = tuple(codes.get(name, slice(None)) for name in constraint.clique)
+        tables.append((tuple(name for name in constraint.clique if name not in codes), constraint.allowed[index]))
+    return tables
+
+
+def allowed_at_all(constraints: Sequence[Constraint], names: Collection[str]) -> list[Table]:
+    """What constraints allow of some columns in a row in which the others are whatever all constraints allow."""
+    tables: list[Table] = [(constraint.clique, constraint.allowed) for constraint in constraints]
+    for name in sorted({name for clique, _ in tables for name in clique} - set(names)):
+        joined = [table for table in tables if name in table[0]]
+        tables = [table for table in tables if name not in table[0]]
+        sizes = {other: size for clique, allowed in joined for other, size in zip(clique, allowed.shape, strict=True)}
+        parts = joined
+        if np.prod(list(sizes.values()), dtype=np.float64) <= MAX_CELLS:
+            whole = reduce(np.logical_and, (_expanded(table, list(sizes)) for table in joined))
+            parts = [(tuple(sizes), whole)]
+        for clique, allowed in parts:
+            left = tuple(other for other in clique if other != name)
+            tables.append((left, np.asarray(allowed.any(axis=clique.index(name)))))
+    return tables
+
+
+def _expanded(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
+    """A table with an axis for each of some columns, of length 1 for those that it does not name."""
+    clique, allowed = table
+    ordered = np.transpose(allowed, [clique.index(name) for name in names if name in clique])
+    return np.expand_dims(ordered, [axis for axis, name in enumerate(names) if name not in clique])

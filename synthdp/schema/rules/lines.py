@@ -1,0 +1,121 @@
+"""Columns on lines of whole numbers, on which their values are compared and added exactly.
+
+Numbers lie on the line as multiples of ``10**-decimals``, dates as seconds since 1970. Only what a column can be
+written as lies on it, and of a column that is narrowed (see `BinnedColumn.kept`) only what is kept.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.schema.axes.points import NEAR
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.calendar import unit_of
+from synthdp.schema.columns.dates import DateColumn
+from synthdp.schema.columns.numeric import NumberColumn
+from synthdp.schema.words.runs import Ints
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+"""All longer units begin with a day."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A column on its line."""
+
+    column: BinnedColumn
+
+    @property
+    def unit(self) -> Fraction:
+        """What 1 on the line is worth; of dates a second."""
+        decimals = self.column.decimals if isinstance(self.column, NumberColumn) else 0
+        return Fraction(10) ** -(decimals or 0)
+
+    @cached_property
+    def step(self) -> int:
+        """All places are multiples of it."""
+        if not isinstance(self.column, DateColumn):
+            return 1
+        assert self.column.resolution is not None
+        first = int(self.places(self.column.drawn_starts[:1])[0])  # the lower bound, wherever it lies
+        return gcd(_SECONDS.get(self.column.resolution, _SECONDS["day"]), first)
+
+    @cached_property
+    def bins(self) -> tuple[Ints, Ints]:
+        """The lowest and the highest place that is drawn of each bin."""
+        starts = self.column.drawn_starts
+        firsts, lasts = starts[:-1], starts[1:] - 1
+        if self._kept is not None:
+            first, last = self._kept_above(firsts), self._kept_below(lasts)
+            holds_any = first <= last  # bins of which nothing is kept stay whole
+            firsts, lasts = np.where(holds_any, first, firsts), np.where(holds_any, last, lasts)
+        return self.places(firsts), self.places(lasts)
+
+    @cached_property
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest place that is drawn at all."""
+        if self._kept is None:
+            return int(self.bins[0][0]), int(self.bins[1][-1])
+        first, last = self.places(np.array([self._kept[0], self._kept[-1] - 1])).tolist()
+        return first, last
+
+    def places(self, points: Ints) -> Ints:
+        """Where grid points of the column lie on the line."""
+        places: Ints = self.column.at(points) if isinstance(self.column, DateColumn) else points
+        return places
+
+    def floor(self, places: Ints) -> Ints:
+        """The last place at or below each that is drawn, for places between the ends; below others some place."""
+        return np.minimum(self.places(self._kept_below(self.points(places))), places)
+
+    def ceil(self, places: Ints) -> Ints:
+        """The first place at or above each that is drawn, for places between the ends; above others some place."""
+        return np.maximum(self.places(self._kept_above(self.points(places - 1) + 1)), places)
+
+    def points(self, places: Ints) -> Ints:
+        """The last grid point at or below each place."""
+        if not isinstance(self.column, DateColumn):
+            return places
+        assert self.column.resolution is not None
+        points = unit_of(places, self.column.resolution)
+        return points - (self.column.at(points) > places)
+
+    def codes(self, places: Ints) -> NDArray[np.integer[Any]]:
+        """The bin that each place lies in."""
+        codes = np.searchsorted(self.column.drawn_starts[1:-1], self.points(places), side="right")
+        return codes.astype(self.column.dtype)
+
+    def around(self, numbers: NDArray[np.float64]) -> tuple[Ints, Ints]:
+        """The whole numbers on the line at or above, and at or below, what `read_numbers` gives; any for NaN."""
+        scaled = np.nan_to_num(numbers * float(1 / self.unit) if self.unit <= 1 else numbers / float(self.unit))
+        nearest = np.rint(scaled)
+        is_near = np.abs(scaled - nearest) <= NEAR * np.abs(scaled)
+        above, below = (np.where(is_near, nearest, side(scaled)).astype(np.int64) for side in (np.ceil, np.floor))
+        return above, below
+
+    def draw(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
+        """A place between each two, which are drawn and lie in one bin, by the column's shape."""
+        return self.places(self.column.draw_between(self.points(lows), self.points(highs), rng))
+
+    @property
+    def _kept(self) -> Ints | None:
+        kept = self.column.kept
+        return kept if kept is not None and kept.size else None
+
+    def _kept_below(self, points: Ints) -> Ints:
+        if self._kept is None:
+            return points
+        span = np.searchsorted(self._kept, points, side="right")
+        return np.where(span % 2 == 1, points, self._kept[np.maximum(span - 1, 0)] - 1)
+
+    def _kept_above(self, points: Ints) -> Ints:
+        if self._kept is None:
+            return points
+        span = np.searchsorted(self._kept, points, side="right")
+        return np.where(span % 2 == 1, points, self._kept[np.minimum(span, len(self._kept) - 1)])

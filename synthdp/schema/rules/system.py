@@ -1,0 +1,250 @@
+"""All checks of a schema together: what they leave of intervals, and whether they leave anything."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.constraint import Constraint
+from synthdp.core.errors import SchemaError
+from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.rules.checks import inequalities_of
+from synthdp.schema.rules.combinations import Table, allowed_at_all
+from synthdp.schema.rules.expressions import Relation
+from synthdp.schema.rules.inequalities import Inequality, Intervals, Mask, can_hold, tighten
+from synthdp.schema.rules.lines import Line
+from synthdp.schema.rules.search import BLAME_STEPS, MAX_STEPS, Places, Search, UndecidedError, rows_of
+from synthdp.schema.rules.simplex import point_between
+
+Numbers = Mapping[str, NDArray[np.float64]]
+
+
+@final
+@dataclass(frozen=True)
+class Blame:
+    """Checks to which a row cannot keep together, as few as were found; perhaps because of other rules.
+
+    Or all of them, where a search came to no end (``is_undecided``).
+    """
+
+    relations: tuple[Relation, ...]
+    with_rules: bool = False
+    is_undecided: bool = False
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The checks as they were written."""
+        return tuple(dict.fromkeys(relation.text for relation in self.relations))
+
+    @property
+    def line(self) -> str:
+        """The checks in a line."""
+        return " and ".join(map(repr, self.texts))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class System:
+    """All checks of a schema, over the columns that they name.
+
+    Parameters
+    ----------
+    columns
+        The columns by name.
+    relations
+        What the checks state, at least one.
+    constraints
+        What other rules allow of combinations of codes.
+    """
+
+    columns: Mapping[str, BinnedColumn]
+    relations: tuple[Relation, ...]
+    constraints: tuple[Constraint, ...] = ()
+
+    @cached_property
+    def lines(self) -> dict[str, Line]:
+        """The columns on their lines."""
+        return {name: Line(column) for name, column in self.columns.items()}
+
+    @cached_property
+    def inequalities(self) -> tuple[Inequality, ...]:
+        """What the relations say."""
+        return tuple(found for relation in self.relations for found in inequalities_of(relation, self.lines))
+
+    @cached_property
+    def totals(self) -> dict[str, Inequality]:
+        """For each total half of an equation that it follows from; totals of totals behind these.
+
+        Totals that follow from each other in a circle are not among them.
+        """
+        equations = {relation.total: relation for relation in reversed(self.relations) if relation.total is not None}
+        found: dict[str, Inequality] = {}
+        for _ in equations:
+            waiting = equations.keys() - found.keys()
+            for name in sorted(waiting):
+                if not (equations[name].factors.keys() - {name}) & waiting:
+                    found[name] = inequalities_of(equations[name], self.lines)[0]
+        return found
+
+    @property
+    def order(self) -> list[str]:
+        """The columns in the order in which they are drawn: totals last."""
+        return [name for name in self.columns if name not in self.totals] + list(self.totals)
+
+    def everything(self, known: Mapping[str, Mask], given: Numbers) -> Intervals:
+        """For each row all that the columns can be, but for given values."""
+        n_rows = len(next(iter(known.values())))
+        lows = {name: np.full(n_rows, line.ends[0]) for name, line in self.lines.items()}
+        highs = {name: np.full(n_rows, line.ends[1]) for name, line in self.lines.items()}
+        for name, numbers in given.items():
+            lows[name], highs[name] = self.lines[name].around(numbers)
+        return Intervals(lows, highs, known, frozenset(given))
+
+    def tighten(self, rows: Intervals) -> Mask:
+        """Narrow intervals, and tell which rows may keep to all checks; see `inequalities.tighten`."""
+        return tighten(self.inequalities, rows, self.lines)
+
+    def can_hold(self, rows: Intervals) -> Mask:
+        """Which rows may keep to each check by itself; where the intervals are points, whether they do."""
+        return can_hold(self.inequalities, rows)
+
+    def found(
+        self, row: Intervals, near: Places, tables: Sequence[Table] = (), relations: Sequence[Relation] | None = None
+    ) -> Places | None:
+        """Places of the free columns in one row that keep to everything; None if none are found.
+
+        Parameters
+        ----------
+        row
+            What the columns can be.
+        near
+            For each free column where to begin.
+        tables
+            What other rules allow of free columns.
+        relations
+            What the row must keep to if not all checks.
+        """
+        try:
+            return self._searched(row, near, tables, relations)
+        except UndecidedError:
+            return None
+
+    def _searched(
+        self,
+        row: Intervals,
+        near: Places,
+        tables: Sequence[Table],
+        relations: Sequence[Relation] | None = None,
+        steps: int = MAX_STEPS,
+    ) -> Places | None:
+        """The same, but raises `UndecidedError` where it is not clear that there are none."""
+        kept = self.inequalities
+        if relations is not None:
+            kept = tuple(found for relation in relations for found in inequalities_of(relation, self.lines))
+        return Search(kept, self.lines, tables, steps).found(row, near)
+
+    def _is_hopeless(
+        self, row: Intervals, near: Places, tables: Sequence[Table], relations: Sequence[Relation]
+    ) -> bool:
+        """Whether it is soon clear that nothing keeps to these."""
+        try:
+            return self._searched(row, near, tables, relations, BLAME_STEPS) is None
+        except UndecidedError:
+            return False
+
+    def blamed(self, row: Intervals, near: Places, tables: Sequence[Table] = ()) -> Blame | None:
+        """The checks because of which `found` finds nothing, as few as are soon found; None if it finds something."""
+        try:
+            if self._searched(row, near, tables) is not None:
+                return None
+        except UndecidedError:
+            return Blame(self.relations, with_rules=bool(tables), is_undecided=True)
+        rules = () if self._is_hopeless(row, near, (), self.relations) else tables
+        left = list(self.relations)
+        for relation in self.relations:
+            others = [other for other in left if other is not relation]
+            if self._is_hopeless(row, near, rules, others):
+                left = others
+        return Blame(tuple(left), with_rules=bool(rules))
+
+    def blamed_for(self, known: Collection[str]) -> Blame | None:
+        """The checks because of which no row has values of just these columns; None if there is one."""
+        return self.blamed(self._of(known), self._middle, allowed_at_all(self.constraints, known))
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a row of which nothing is missing."""
+        tables = allowed_at_all(self.constraints, self.columns)
+        return self.found(self._of(self.columns), self._middle, tables) is not None
+
+    def _of(self, known: Collection[str]) -> Intervals:
+        """All that a row can be that has values of just these columns."""
+        return self.everything({name: np.array([name in known]) for name in self.columns}, {})
+
+    @property
+    def _middle(self) -> Places:
+        """A place in the middle of each column."""
+        return {name: int(line.floor(np.array([sum(line.ends) // 2]))[0]) for name, line in self.lines.items()}
+
+    def check_possible(self, learnt: Collection[str] = ()) -> None:
+        """Raise `SchemaError` if checks, other rules and bounds together leave no row of which nothing is missing.
+
+        Bounds of the columns in ``learnt`` are as wide as can be, and no reason to name.
+        """
+        blame = self.blamed_for(self.columns)
+        if blame is None:
+            return
+        named = dict.fromkeys(name for relation in blame.relations for name in relation.factors)
+        bounds = [f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt]
+        one = len(blame.texts) == 1
+        if blame.is_undecided:
+            problem = ": no row that keeps to " + ("it" if one else "them") + " was found in a long search"
+        elif blame.with_rules:
+            problem = ": no row that keeps to the other rules keeps to " + ("it" if one else "them")
+        elif not bounds or self._contradict(blame.relations):
+            problem = " contradicts itself" if one else " contradict each other"
+        else:
+            problem = f": no values within the bounds keep to {'it' if one else 'them'}, {', '.join(bounds)}"
+        checks = " and ".join(f"the check {text!r}" for text in blame.texts)
+        raise SchemaError(f"schema: constraints: {checks}{problem}; remove or correct one")
+
+    def _contradict(self, relations: Sequence[Relation]) -> bool:
+        """Whether relations leave nothing whatever the bounds are."""
+        names = list(self.columns)
+        inequalities = System(self.columns, tuple(relations)).inequalities
+        rows = list(rows_of(inequalities, names, self._of(names), self.lines))
+        return point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
+
+    def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
+        """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.
+
+        What only a search shows is told when rows are drawn.
+
+        Parameters
+        ----------
+        given
+            Values of some of the columns, as `read_numbers` gives them.
+        rows
+            What the message calls the rows, shape ``(n_rows,)``.
+        """
+        # where a column can be missing nothing needs to be compared with it
+        known = {name: np.full(len(rows), column.required) for name, column in self.columns.items()}
+        known |= {name: ~np.isnan(numbers) for name, numbers in given.items()}
+        impossible = np.flatnonzero(~self.tighten(self.everything(known, given)))
+        if impossible.size:
+            row = self.everything(known, given).rows(impossible[:1])
+            refuse_given(int(rows[impossible[0]]), self.blamed(row, self._middle))
+
+
+def refuse_given(record: int, blame: Blame | None) -> NoReturn:
+    """Raise `SchemaError` about a given record."""
+    checks = "a check" if blame is None else f"the check {blame.line}"
+    raise SchemaError(f"given: record {record} (from 0) breaks {checks}; correct the record")
+
+
+def _bounds(column: BinnedColumn) -> str:
+    limits = column.field()["constraints"]
+    return f"{limits['minimum']} to {limits['maximum']}"

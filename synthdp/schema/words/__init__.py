@@ -1,0 +1,1 @@
+"""Texts, headers, dtypes and runs of numbers: what all of a schema speaks of."""

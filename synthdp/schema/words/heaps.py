@@ -1,0 +1,113 @@
+"""Heaps: round grid points that are drawn more often than those beside them, such as multiples of 100."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.schema.words.runs import Floats, Ints, Runs
+
+LEAST_SHARE = 1e-12
+"""Points of no step have at least this share, for runs that hold no others."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Heaps:
+    """How much likelier round grid points are: the class of a point is the largest step that divides it.
+
+    0, which every step divides, is of no step: what is special about it is no rounding.
+
+    Parameters
+    ----------
+    steps
+        Grid points above 1, increasing, each of which divides the next; shape ``(n,)``.
+    weights
+        Of each point by its class, that of no step first; above 0, shape ``(n + 1,)``.
+    """
+
+    steps: Ints
+    weights: Floats
+
+    @classmethod
+    def of_shares(cls, steps: Sequence[int], shares: Sequence[float]) -> Self:
+        """The weights with which a wide range of points has these shares of multiples of each step, not of the next.
+
+        >>> Heaps.of_shares([10, 100], [0.5, 0.4]).weights.round(3).tolist()
+        [0.111, 5.556, 40.0]
+        """
+        parts = np.maximum([1 - sum(shares), *shares], LEAST_SHARE)
+        return cls(np.array(steps, dtype=np.int64), parts / densities(steps))
+
+    def sizes(self, cuts: Ints) -> Floats:
+        """What the points between two cuts weigh together; shape ``(n_cuts - 1,)``."""
+        return np.asarray(self.weights @ counts_of_classes(self.steps, cuts[:-1], cuts[1:]))
+
+
+def counts_of_classes(steps: Ints, firsts: Ints, stops: Ints) -> Ints:
+    """How many points of each class, that of no step first, lie in runs; shape ``(n_steps + 1, n_runs)``.
+
+    >>> counts_of_classes(np.array([5, 10]), np.array([-5, 0, 1]), np.array([0, 1, 21])).tolist()
+    [[4, 1, 16], [1, 0, 2], [0, 0, 2]]
+    """
+    below = (np.stack([firsts, stops]) - 1)[:, None] // steps[:, None]
+    multiples = below[1] - below[0] - ((firsts <= 0) & (stops > 0))
+    counts = np.concatenate([(stops - firsts)[None], multiples])
+    counts[:-1] -= multiples
+    return np.asarray(counts)
+
+
+def densities(steps: Sequence[int]) -> Floats:
+    """Shares of all whole numbers that are a multiple of no step, and of each step but not of the next.
+
+    >>> densities([5, 10]).tolist()
+    [0.8, 0.1, 0.1]
+    """
+    multiples = np.array([1.0, *(1 / step for step in steps), 0.0])
+    return np.asarray(multiples[:-1] - multiples[1:])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeapedRuns:
+    """Runs of grid points in groups, each in parts of points of one class that are equally likely.
+
+    Parameters
+    ----------
+    runs
+        The parts; their points count, from anywhere, those of their class.
+    steps
+        The step of each part.
+    ratios
+        How many times that the next step is; 0 where each multiple counts.
+    """
+
+    runs: Runs
+    steps: Ints
+    ratios: Ints
+
+    @classmethod
+    def of(cls, heaps: Heaps, groups: Ints, firsts: Ints, lengths: Ints, mass: Floats) -> Self:
+        """Runs by group, in the order of the groups; 0 lies in no run, but for one of its own."""
+        counts = counts_of_classes(heaps.steps, firsts, firsts + lengths).T
+        run, kind = np.nonzero(counts)
+        steps = np.append(np.int64(1), heaps.steps)
+        ratios = np.append(steps[1:] // steps[:-1], np.int64(0))
+        step, ratio = steps[kind], ratios[kind]
+        multiples_below = (firsts[run] - 1) // step
+        first = np.where(ratio > 0, multiples_below - multiples_below // np.maximum(ratio, 1), multiples_below + 1)
+        is_single = lengths[run] == 1
+        step[is_single], ratio[is_single], first[is_single] = 1, 0, firsts[run][is_single]
+        number = counts[run, kind]
+        weighs = heaps.weights[kind] * number
+        shares = weighs / np.bincount(run, weighs)[run]
+        return cls(Runs.of(groups[run], first, number, mass[run] * shares), step, ratio)
+
+    def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
+        """A grid point from each group; ``groups`` are positions in the groups' order."""
+        parts = self.runs.picked(groups, rng)
+        numbers, ratios = self.runs.points_in(parts, rng), self.ratios[parts]
+        skipped = np.where(ratios > 0, numbers // np.maximum(ratios - 1, 1) + 1, 0)
+        return self.steps[parts] * (numbers + skipped)

@@ -1,1 +1,0 @@
-"""Table floor: the public schema, the records' way into codes and back, and files."""

@@ -1,1 +1,0 @@
-"""Parsing: fields of text, told apart by their bytes."""

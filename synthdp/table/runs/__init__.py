@@ -1,1 +1,0 @@
-"""Runs of grid points: how values are drawn from what lies between two edges."""

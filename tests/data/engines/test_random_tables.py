@@ -1,0 +1,50 @@
+"""Random tables: whatever the types, values and schema, a column that an engine takes is counted as in memory."""
+
+import random
+
+import pytest
+from helpers.engines import ENGINES
+from helpers.random_columns import random_table
+
+from synthdp.core.errors import SchemaError
+from synthdp.data.engines.engine_frame import EngineFrame
+from synthdp.data.engines.tables.engine_table import EngineTable
+from synthdp.data.frames.containers import opened
+from synthdp.data.records.loading import held_rows
+from synthdp.schema.open_schema import OpenSchema
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis", "ignore:fetch_arrow_table")
+
+
+def counted(rows, schema):
+    closed = schema.closed({})
+    cliques = [(name,) for name in closed.names]
+    return dict(zip(cliques, map(list, rows.counted(closed).counts_of(cliques)), strict=True))
+
+
+def check(engine, seed, n_columns):
+    content, frame = random_table(random.Random(seed), n_columns)
+    taken = []
+    for field in content["fields"]:
+        table = EngineFrame.of(ENGINES[engine](frame.select(field["name"])))
+        try:
+            EngineTable.of(table, OpenSchema.from_dict({"fields": [field]}))
+        except SchemaError:
+            continue
+        taken.append(field)
+    assert len(taken) > n_columns / 2
+    schema, kept = OpenSchema.from_dict({"fields": taken}), frame.select([field["name"] for field in taken])
+    remote = counted(EngineTable.of(EngineFrame.of(ENGINES[engine](kept)), schema), schema)
+    assert remote == counted(held_rows(opened(kept).frame, schema), schema)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_random_table_is_counted_as_in_memory(engine):
+    check(engine, seed=16, n_columns=12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_random_tables_are_counted_as_in_memory(engine, seed):
+    check(engine, seed, n_columns=25)

@@ -1,0 +1,96 @@
+"""How round values are is asked of each record by itself, once: neighbours differ in one cell, by one record."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.flows import Frozen, run_of
+from helpers.random_tables import LOUD, moves
+
+from synthdp.core.grid import Grid
+from synthdp.data.records import held_columns
+from synthdp.data.records.loading import held_rows
+from synthdp.schema.axes.points import STEPS
+from synthdp.schema.open_schema import OpenSchema
+
+AMOUNTS = pd.DataFrame({"x": [*range(1700, 2300, 7), *[2000, 2050, 2100, 2005] * 9, 0, None] * 6}, dtype=object)
+KINDS = {"integer": {"x": "integer"}, "number": {"x": {"type": "number", "synthdp": {"derive": True, "decimals": 1}}}}
+CELLS = np.arange(len(STEPS) + 2)
+ODD = {
+    "a heap": 2000,
+    "a hundred": 2100,
+    "no heap": 1999,
+    "zero": 0,
+    "far out": 10**15,
+    "gap": None,
+    "text": "many",
+}
+
+
+def with_value(value):
+    return pd.concat([pd.DataFrame({"x": [value]}, dtype=object), AMOUNTS], ignore_index=True)
+
+
+def steps_counted(frame, kind):
+    table = held_rows(frame, OpenSchema.from_kinds(KINDS[kind]))
+    return table.source.histogram(Grid(column="x", of="steps", decimals=int(kind == "number")), CELLS)
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_record_more_is_one_more_in_one_cell(name, kind):
+    counts, others = steps_counted(AMOUNTS, kind), steps_counted(with_value(ODD[name]), kind)
+    moved = others - counts
+    assert sorted(moved.tolist()) == [0] * (len(moved) - 1) + [1]
+    alone = steps_counted(pd.DataFrame({"x": [ODD[name]]}, dtype=object), kind)
+    assert np.array_equal(alone, moved), "whatever the other records are"
+
+
+def asked(frame, kind):
+    """A run with much budget, so that it asks how round values are."""
+    found = run_of(frame, KINDS[kind], randomness=Frozen(4), **LOUD)
+    assert not found.error
+    assert "steps" in [event.to_dict().get("of") for event in found.events]
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["a heap", "far out", "gap"])
+def test_a_run_is_moved_by_no_more_than_it_is_charged_for(kind, name):
+    assert asked(AMOUNTS, kind)
+    assert moves(KINDS[kind], AMOUNTS, with_value(ODD[name]), 1) == []
+
+
+def count_twice(monkeypatch):
+    """A multiple of 1,000 is one of 10 as well, and so it is counted as both."""
+    original = held_columns._HeldPoints.histogram
+
+    def histogram(self, grid, starts):
+        found = original(self, grid, starts)
+        return found + np.append(found[1:], 0) if grid.of == "steps" else found
+
+    monkeypatch.setattr(held_columns._HeldPoints, "histogram", histogram)
+
+
+def read_the_row_before(monkeypatch):
+    """A step is that of the difference to the record before."""
+    original = held_columns.steps_of
+    monkeypatch.setattr(held_columns, "steps_of", lambda points: original(np.diff(points, prepend=0)))
+
+
+def read_the_finest(monkeypatch):
+    """Steps are told as multiples of the finest that occurs."""
+    original = held_columns.steps_of
+    monkeypatch.setattr(held_columns, "steps_of", lambda points: original(points) - original(points).min(initial=99))
+
+
+@pytest.mark.parametrize("mutate", [count_twice, read_the_row_before, read_the_finest])
+def test_it_finds_the_mutant(mutate, monkeypatch):
+    table, neighbour = AMOUNTS, with_value(1850)
+    if mutate is read_the_finest:
+        table, neighbour = AMOUNTS[AMOUNTS["x"].isin([2000, 2050, 2100])], with_value(1999)
+        neighbour = neighbour[neighbour["x"].isin([2000, 2050, 2100, 1999])]
+    one, other = steps_counted(table, "integer"), steps_counted(neighbour, "integer")
+    assert np.abs(other - one).sum() == 1
+    mutate(monkeypatch)
+    one, other = steps_counted(table, "integer"), steps_counted(neighbour, "integer")
+    assert np.abs(other - one).sum() > 1

@@ -1,0 +1,212 @@
+"""Learnt bounds: no values far from all records without a caution, no cautions on columns that come out right."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.flows import Frozen, held
+from helpers.seldom import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synthdp.learning.axis import octaves
+from synthdp.learning.cells.density import Density
+from synthdp.learning.learner import learn_columns
+from synthdp.learning.looks import Look
+from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.privacy.unit import Adjacency
+from synthdp.privacy.values.private_values import PrivateValues
+from synthdp.schema.open_schema import OpenSchema
+
+OF_EIGHT = Fraction(1, 4) / 8
+"""The budget of one of eight columns in a run with the default share."""
+
+
+def closed(kind, values, *, epsilon, seed, share=OF_EIGHT):
+    """What is learnt of a column, with noise from a seed."""
+    schema = OpenSchema.from_kinds({"x": kind})
+    ledger = PrivacyLedger(
+        epsilon=epsilon,
+        delta=1e-9,
+        adjacency=Adjacency.ADD_REMOVE,
+        accounting=Accounting.GDP,
+        failure_delta=2.5e-10,
+    )
+    source = held(pd.DataFrame({"x": values}), schema).source
+    (learnt,) = learn_columns(
+        schema,
+        PrivateValues(source, ledger, randomness=Frozen(seed)),
+        rho=ledger.budget * share * 4,  # one open column gets a quarter of it
+        delta=Fraction(1, 10**11),
+        min_mass=20,
+        report=lambda *_: None,
+    )
+    return learnt
+
+
+def drawn(learnt, values):
+    column = learnt.column
+    back = column.decode(column.encode(pd.Series(values)), np.random.default_rng(5)).dropna()
+    return numbers(back)
+
+
+def numbers(values):
+    values = pd.Series(values)
+    if values.dtype.kind in "fiu" or str(values.dtype).startswith("Int"):
+        return values.to_numpy(float)
+    return pd.to_datetime(values).to_numpy().astype("datetime64[D]").astype(float)
+
+
+def overshoot(learnt, values):
+    """How far drawn values reach beyond the real ones, as a part of their range."""
+    real, back = numbers(values), drawn(learnt, values)
+    size = np.ptp(real)
+    return max(back.max() - real.max(), real.min() - back.min()) / size
+
+
+def longitudes(rng, n_rows=1458):
+    return "number", (-124.35 + 10.04 * rng.beta(2, 2.4, n_rows)).round(2)
+
+
+def bills(rng, n_rows=1500):
+    short, long = rng.normal(38.8, 2.7, n_rows), rng.normal(48, 3.1, n_rows)
+    return "number", np.clip(np.where(rng.random(n_rows) < 0.45, short, long), 32.1, 59.6).round(1)
+
+
+def masses(rng, n_rows=1500):
+    return "integer", (np.clip(rng.normal(4200, 800, n_rows), 2700, 6300) // 25 * 25).astype(int)
+
+
+def one_year(rng, n_rows=1500):
+    return "date", np.datetime64("2023-01-01") + rng.integers(0, 365, n_rows).astype("timedelta64[D]")
+
+
+@pytest.mark.parametrize("column", [longitudes, bills, masses, one_year])
+def test_few_records_make_no_impossible_values_without_a_caution(column):
+    """A silent column reaches at most half of its range too far."""
+    kind, values = column(np.random.default_rng(3))
+    silent = [
+        overshoot(learnt, values)
+        for seed in range(6)
+        if not (learnt := closed(kind, values, epsilon=1.0, seed=seed)).caution
+    ]
+    assert max(silent, default=0.0) < 0.5
+
+
+@pytest.mark.parametrize("column", [longitudes, bills, masses, one_year])
+def test_bounds_of_few_records_with_little_budget_are_called_uncertain(column):
+    """But for a lucky one in eight, whose values lie where the records do all the same."""
+    kind, values = column(np.random.default_rng(3), 300)
+    found = [closed(kind, values, epsilon=1.0, seed=seed) for seed in range(16)]
+    silent = [learnt for learnt in found if not learnt.caution]
+    for learnt in found:
+        doubts = "uncertain by about", "not told from noise"
+        assert learnt in silent or any(doubt in learnt.caution for doubt in doubts)
+    assert len(silent) <= 2
+    assert max((overshoot(learnt, values) for learnt in silent), default=0.0) < 0.5
+
+
+@pytest.mark.parametrize("column", [longitudes, bills, masses, one_year])
+def test_many_records_have_bounds_within_a_leaf_and_no_caution(column):
+    kind, values = column(np.random.default_rng(3), 40_000)
+    for seed in range(3):
+        learnt = closed(kind, values, epsilon=10.0, seed=seed)
+        assert not learnt.caution
+        assert overshoot(learnt, values) < 0.05
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+@pytest.mark.parametrize("column", [longitudes, masses, one_year])
+def test_drawn_values_lie_within_learnt_bounds(column, epsilon):
+    kind, values = column(np.random.default_rng(4), 900)
+    learnt = closed(kind, values, epsilon=epsilon, seed=1)
+    field = learnt.column.field()
+    edges = field.get("synthdp", {}).get("edges") or [field["constraints"][key] for key in ("minimum", "maximum")]
+    low, high = numbers([edges[0], edges[-1]])
+    back = drawn(learnt, values)
+    assert low <= back.min() <= back.max() <= high
+
+
+def test_decimals_that_noise_hides_are_few_and_called_so():
+    """Eight of them were written where records have one."""
+    kind, values = bills(np.random.default_rng(3))
+    for seed in range(6):
+        learnt = closed(kind, values, epsilon=0.3, seed=seed)
+        decimals = learnt.column.field()["synthdp"]["decimals"]
+        assert decimals <= 2
+        if decimals != 1:
+            assert "decimals" in learnt.caution
+
+
+def test_a_declared_bound_is_not_asked_for():
+    kind, values = masses(np.random.default_rng(3), 300)
+    field = {"type": kind, "constraints": {"minimum": 0}}
+    caution = closed(field, values, epsilon=1.0, seed=0).caution
+    assert "minimum" not in caution
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(st.sampled_from([-40.0, 0.0, 10.0, 45.0, 90.0, 900.0]), min_size=2, max_size=80),
+    st.sampled_from([1.0, 10.0, 60.0]),
+    st.integers(0, 2**32),
+)
+def test_ends_lie_within_the_cells_and_keep_what_stands_out_alone(counts, stddev, seed):
+    rng = np.random.default_rng(seed)
+    counts = np.array(counts)
+    starts = np.append(0, np.cumsum(rng.integers(1, 2000, len(counts))))
+    fine = Look(starts, counts, stddev, 0.0)
+    coarse = Look(starts[[0, -1]], np.array([counts.sum()]), stddev, 0.0)
+    ends = coarse.ends_in(fine, 0, int(starts[-1]))
+    assert 0 <= ends.begin < ends.stop <= starts[-1]
+    alone = np.flatnonzero(counts > 8 * stddev)
+    if alone.size:
+        assert ends.begin <= starts[alone[0]]
+        assert ends.stop >= starts[alone[-1] + 1]
+
+
+def test_noise_beside_a_range_does_not_stretch_it():
+    """40 cells with records among 500: with all tails of 2.5 standard deviations one range in ten was far too wide."""
+    rng, too_far = np.random.default_rng(8), 0
+    for _ in range(200):
+        counts = rng.normal(0, 10, 500)
+        counts[200:240] += 100
+        fine, coarse = Look(np.arange(501), counts, 10.0, 0.0), Look(np.array([0, 500]), np.array([4000.0]), 15.0, 0.0)
+        begin, stop, *_ = coarse.ends_in(fine, 0, 500)
+        assert begin <= 201
+        assert stop >= 239
+        too_far += begin < 190 or stop > 250
+    assert too_far <= 14  # 4 in a hundred are expected at most
+
+
+@pytest.mark.parametrize(("begin", "stop"), [(0, 64), (16, 64), (64, 128), (-127, -15), (-63, 1)])
+def test_cells_beside_a_stretch_stay_on_its_side_of_0(begin, stop):
+    cells = octaves()
+    look = Look(cells, np.zeros(len(cells) - 1), 1.0, 0.0)
+    inner = cells[(cells >= begin) & (cells <= stop)]
+    first, last, starts = look.with_surroundings(inner, over_zero=False)
+    assert (starts[0], starts[-1]) == (cells[first], cells[last + 1])
+    assert set(inner) <= set(starts)
+    assert set(cells[first : last + 2]) <= set(starts)
+    assert starts[0] >= 0 if begin >= 0 else starts[-1] <= 1
+    _, _, wider = look.with_surroundings(inner, over_zero=True)
+    assert wider[0] < 0 < wider[-1]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 5000), st.floats(0, 1e6)), min_size=1, max_size=40),
+    st.integers(-(10**6), 10**6),
+    st.sampled_from([10, 1000, 10**6]),
+)
+def test_a_coarser_grid_keeps_all_mass_and_all_points(pieces, begin, factor):
+    starts = begin + np.append(0, np.cumsum([width for width, _ in pieces]))
+    density = Density(starts, np.array([mass for _, mass in pieces]))
+    coarser = density.on_coarser_grid(factor)
+    assert coarser.mass.sum() == pytest.approx(density.mass.sum())
+    assert (coarser.widths > 0).all()
+    assert coarser.starts[0] * factor <= starts[0]
+    assert coarser.starts[-1] * factor >= starts[-1]
+    assert (coarser.starts[-1] - 1) * factor < starts[-1]

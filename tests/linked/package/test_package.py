@@ -1,0 +1,154 @@
+"""Packages: what they say, and one clear line for each that contradicts itself."""
+
+import json
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.families import description, field, link
+
+from synthdp.core.errors import DataFileError, SchemaError
+from synthdp.linked.package.package import Package, is_package
+from synthdp.linked.package.view import View, views_of
+
+
+def changed(change):
+    content = deepcopy(description())
+    change({each["name"]: each for each in content["resources"]}, content)
+    return content
+
+
+def test_tables_come_parents_first_with_their_keys():
+    package = Package.from_dict(description())
+    assert [table.name for table in package.tables] == ["homes", "people", "pets", "visits"]
+    assert [table.parent for table in package.tables] == [None, "homes", "homes", "people"]
+    assert package["visits"].parent_key == ("home", "number")
+    assert [table.name for table in package.above("visits")] == ["homes", "people"]
+    assert Package.from_dict(package.content).tables == package.tables
+
+
+def test_views_have_what_is_above_beside_and_own():
+    views = views_of(Package.from_dict(description()))
+    assert list(views) == ["homes", "people", "later people", "pets", "later pets", "visits", "later visits"]
+    later = views["later people"]
+    assert later.above == ("homes.place", "number of people", "number of pets")
+    assert list(later.beside) == ["other people.sex", "other people.job"]
+    assert later.own == ("people.sex", "people.job", "number of visits")
+    assert later.schema.names == (*later.above, *later.beside, *later.own)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "is_later", "grid"),
+    [((3, 2), False, 6), ((3, 2), True, 6), ((4, 5), True, 12 * 12), ((40, 40), True, 2**14)],
+)
+def test_weights_of_a_family_sum_to_the_grid_at_most(bounds, is_later, grid):
+    package = Package.from_dict(description(people=bounds[0], visits=bounds[1]))
+    view = View(package, package["visits"], is_later=is_later)
+    assert view.grid == grid
+    ways = np.arange(1, bounds[0] * bounds[1] + 1)
+    units = dict(zip(ways.tolist(), np.array(view.weights)[view.class_of(ways)].tolist(), strict=True))
+    last = range(1, bounds[1]) if is_later else [1]
+    for people in range(1, bounds[0] + 1):
+        assert people * max(n * units[people * n] for n in last) <= view.grid
+        assert min(units[people * n] for n in last) > 0
+
+
+def _public_town(by_name, content):
+    by_name["homes"]["schema"]["fields"].append({"name": "town", "type": "string"})
+    by_name["homes"]["schema"]["foreignKeys"] = [link("town", "towns", "code")]
+    content["resources"].append(
+        {"name": "towns", "schema": {"fields": [{"name": "code"}]}, "synthdp": {"public": True}}
+    )
+
+
+def test_columns_that_refer_to_public_tables_have_their_keys_as_levels():
+    content = changed(_public_town)
+    package = Package.from_dict(content, lambda _: pd.DataFrame({"code": ["B", "A", "B"]}))
+    assert package.root.schema["town"].levels == ("A", "B")
+    assert package.lookups == {"towns": ""}
+    assert Package.from_dict(package.content).root.schema["town"].levels == ("A", "B")
+    with pytest.raises(SchemaError, match="'towns': column 'town' refers to it"):
+        Package.from_dict(content)
+
+
+BAD = {
+    "no list 'resources'": lambda _, c: c.pop("resources"),
+    "name of a table": lambda r, _: r["pets"].update(name="a.b"),
+    "two resources": lambda r, _: r["pets"].update(name="people"),
+    "no schema": lambda r, _: r["pets"].pop("schema"),
+    "refers to 'cars'": lambda r, _: r["pets"]["schema"].update(foreignKeys=[link("owner", "cars", "id")]),
+    "has 1 columns and refers to 2": lambda r, _: r["visits"]["schema"].update(
+        foreignKeys=[link("home", "people", ["home", "number"])]
+    ),
+    "two protected parents": lambda r, _: r["pets"]["schema"]["foreignKeys"].append(
+        link(["owner", "kind"], "people", ["home", "number"])
+    ),
+    "rows of the table itself": lambda r, _: r["pets"]["schema"].update(foreignKeys=[link("kind", "", "owner")]),
+    "refer to no other": lambda r, c: (r["pets"]["schema"].pop("foreignKeys"), c.pop("synthdp")),
+    "not linked to the root": lambda r, _: r["pets"]["schema"].pop("foreignKeys"),
+    "form a circle": lambda r, c: (
+        r["homes"]["schema"].update(foreignKeys=[link("home", "pets", "owner")]),
+        c.pop("synthdp"),
+    ),
+    "is the root, but refers to": lambda _, c: c.update(synthdp={"root": "pets"}),
+    "no protected table": lambda _, c: c.update(synthdp={"root": "cars"}),
+    "whose primaryKey is not that": lambda r, _: r["pets"]["schema"].update(
+        foreignKeys=[link("owner", "homes", "place")]
+    ),
+    "no primaryKey": lambda r, _: r["people"]["schema"].pop("primaryKey"),
+    "which is no column": lambda r, _: r["pets"]["schema"].update(primaryKey="tag"),
+    "max_children is not given": lambda r, _: r["pets"].pop("synthdp"),
+    "max_children is 0": lambda r, _: r["pets"].update(synthdp={"max_children": 0}),
+    "min_children is 3; say how many rows each parent has at least, 0 to 2": lambda r, _: r["pets"]["synthdp"].update(
+        min_children=3
+    ),
+    "order is 'age'": lambda r, _: r["pets"]["synthdp"].update(order="age"),
+    "orders rows, but may be missing": lambda r, _: (
+        r["pets"]["schema"]["fields"][1]["constraints"].pop("required"),
+        r["pets"]["synthdp"].update(order="kind"),
+    ),
+    "did you mean 'max_children'": lambda r, _: r["pets"]["synthdp"].update(maxchildren=3),
+    "is open; declare": lambda r, _: r["pets"]["schema"]["fields"][1].update(constraints={}, synthdp={"derive": True}),
+    "neither at_least nor at_most": lambda r, _: r["pets"]["synthdp"].update(limits=[{"where": {"kind": ["cat"]}}]),
+    "a limit names 'age'": lambda r, _: r["pets"]["synthdp"].update(limits=[{"where": {"age": [1]}, "at_most": 1}]),
+    "limits are for other tables": lambda r, _: r["homes"].update(synthdp={"order": "place"}),
+    "give a file in the folder of the package": lambda r, _: r["pets"].update(path="../pets.csv"),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_packages_that_contradict_themselves_are_refused_in_one_line(said):
+    with pytest.raises(SchemaError, match=said) as refused:
+        views_of(Package.from_dict(changed(BAD[said])))
+    assert str(refused.value).startswith("package: ")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"forbid": {"cars.kind": ["x"], "homes.place": ["town"]}}, "'cars', which is no protected table"),
+        ({"forbid": {"pets.kind": ["cat"], "people.sex": ["F"]}}, "of which none hangs on all others"),
+        ({"forbid": {"kind": ["cat"]}}, "name columns as table.column"),
+        ({"forbid": {"pets.kind": ["cow"], "homes.place": ["town"]}}, "cow"),
+        ({}, "names no column"),
+    ],
+)
+def test_rules_that_do_not_fit_are_refused(rule, said):
+    content = description()
+    content["synthdp"]["constraints"] = [rule]
+    with pytest.raises(SchemaError, match=said):
+        views_of(Package.from_dict(content))
+
+
+def test_files_are_read_with_their_schemas(tmp_path):
+    content = description()
+    (tmp_path / "pets.schema.json").write_text(json.dumps(content["resources"][3]["schema"]))
+    content["resources"][3]["schema"] = "pets.schema.json"
+    (tmp_path / "datapackage.json").write_text(json.dumps(content))
+    assert Package.load(tmp_path / "datapackage.json")["pets"].max_children == 2
+    assert is_package(content)
+    assert not is_package(field("a", "b"))
+    with pytest.raises(DataFileError):
+        Package.load(tmp_path / "nowhere.json")

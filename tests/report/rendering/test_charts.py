@@ -1,0 +1,113 @@
+"""Charts: what is drawn is to scale, the same every time, and harms neither the page nor matplotlib."""
+
+import re
+
+import numpy as np
+import pytest
+from helpers.html_pages import Page
+
+from synthdp.core.errors import MissingExtraError
+from synthdp.report.rendering import figures
+from synthdp.report.rendering.charts import (
+    Curve,
+    Words,
+    curves,
+    histograms,
+    paired_marks,
+    rows_of_shares,
+    steps_of_shares,
+)
+from synthdp.report.rendering.maps import graph_map, heat_map
+from synthdp.report.rendering.shares import MAX_ROWS, Shares
+
+matplotlib = pytest.importorskip("matplotlib")
+
+ODD = ["$5 to $10", "<script>alert(1)</script>", "\u65e5\u672c\u8a9e", "two\nlines\x00", "a" * 60]
+WORDS = Words("A title & more", "What it shows < that")
+
+
+def paths(svg, colour):
+    """The corners of everything that is filled with a colour."""
+    found = re.findall(rf'<path d="([^"]*)"[^>]*fill: {colour}', svg)
+    return [np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", each), dtype=float) for each in found]
+
+
+def test_bars_are_as_long_as_their_shares():
+    svg = rows_of_shares(WORDS, list("abc"), [0.1, 0.2, 0.4], [], limits=None)
+    widths = [np.ptp(each[:, 0]) for each in paths(svg, figures.GREY)]
+    assert np.divide(widths, widths[0]) == pytest.approx([1, 2, 4], rel=0.02)
+
+
+def test_steps_are_as_high_as_their_shares_and_the_line_is_the_other_table():
+    svg = steps_of_shares(WORDS, list("abcd"), [0.1, 0.2, 0.4, 0.3], [[0.4, 0.3, 0.2, 0.1]], limits=None)
+    (surface,) = paths(svg, figures.GREY)
+    heights = surface[:, 1].max() - surface[1:-1:2, 1]
+    assert heights[:4] / heights[0] == pytest.approx([1, 2, 4, 3], rel=0.03)
+    (line,) = re.findall(rf'<path d="([^"]*)"[^>]*stroke: {figures.COLOURS[0].lower()}', svg)
+    corners = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", line), dtype=float)
+    steps = surface[:, 1].max() - corners[1::2, 1]
+    assert steps[:4] / heights[0] == pytest.approx([4, 3, 2, 1], rel=0.05)
+
+
+def every_chart(labels):
+    shares = np.full(len(labels), 1 / len(labels))
+    places = {name: (np.cos(i), np.sin(i)) for i, name in enumerate(labels)}
+    yield rows_of_shares(WORDS, labels, shares, [shares], limits=np.array([shares / 2, shares]))
+    yield steps_of_shares(WORDS, labels, shares, [shares], limits=np.array([shares / 2, shares]))
+    yield curves(WORDS, [Curve(x=[0.1, 1], y=[0.1, 1], place=0)], labels=(labels[0], labels[1]), logarithmic="xy")
+    yield histograms(WORDS, [[0.1, 0.3], []], [0.2, float("nan")], label=labels[0], end=0.3)
+    yield paired_marks(WORDS, labels, {0: shares}, shares, label=labels[0])
+    yield heat_map(WORDS, np.eye(len(labels)), (labels, labels), limits=(-1.0, 1.0))
+    yield graph_map(WORDS, labels, {(labels[0], labels[1]): 0.5}, places)
+
+
+def test_charts_are_whole_say_what_they_show_and_hold_no_markup_of_others():
+    for svg in every_chart(ODD):
+        page = Page(svg)
+        assert page.all("svg")[0]["role"] == "img"
+        assert page.words[:2] == [WORDS.title, WORDS.description]
+        assert {tag for tag, _ in page.tags} & {"script", "style", "metadata"} == set()
+        links = [value for _, attributes in page.tags for key, value in attributes.items() if key.endswith("href")]
+        assert [link for link in links if not link.startswith(("#", "data:image/png;base64,"))] == []
+        assert re.search(r"[\x00-\x08]|mathdefault", svg) is None
+
+
+def test_labels_are_texts_not_formulas():
+    assert "$5 to $10" in rows_of_shares(WORDS, ODD, [0.2] * 5, [], limits=None)
+
+
+def test_the_same_numbers_are_the_same_chart_and_names_differ_on_a_page():
+    draw = {title: heat_map(Words(title, ""), np.eye(3), (list("abc"), list("abc")), limits=(0, 1)) for title in "xy"}
+    assert draw["x"] == heat_map(Words("x", ""), np.eye(3), (list("abc"), list("abc")), limits=(0, 1))
+    names = [set(Page(svg).names) for svg in draw.values()]
+    assert names[0]
+    assert names[0] & names[1] == set()
+
+
+def test_settings_of_matplotlib_stay_as_they_were(monkeypatch):
+    monkeypatch.setitem(matplotlib.rcParams, "axes.grid", True)
+    monkeypatch.setitem(matplotlib.rcParams, "grid.color", "#ff0000")
+    before = dict(matplotlib.rcParams)
+    svg = rows_of_shares(WORDS, ["a", "b"], [0.5, 0.5], [], limits=None)
+    assert dict(matplotlib.rcParams) == before
+    assert "#ff0000" not in svg
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(figures, "import_module", missing)
+    with pytest.raises(MissingExtraError, match=r"synthdp\[report\]"):
+        rows_of_shares(WORDS, ["a"], [1.0], [], limits=None)
+
+
+def test_many_levels_are_drawn_together_and_none_is_lost():
+    levels = [f"level {i}" for i in range(MAX_ROWS + 5)]
+    shares = np.arange(1.0, len(levels) + 1)
+    picture = Shares(column="town", levels=levels, tables={"real": shares / shares.sum()}, is_ordered=False).picture("")
+    assert f"5 others: {15 / 210:.2g}" in picture.svg
+    bars = [np.ptp(each[:, 0]) for each in paths(picture.svg, figures.GREY) if len(each)]
+    assert np.divide(bars, bars[0]) == pytest.approx([*shares[5:] / shares[5], 0], rel=0.02)
+    assert len(picture.numbers.rows) == len(levels)
+    assert "level 19" in Page(picture.svg).words[1]

@@ -1,0 +1,111 @@
+"""Pages in a real browser: no errors, all is drawn, tables sort by the keyboard, and nothing is fetched."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from helpers.browser import CHROMIUM, Browser
+from helpers.evaluations import SCHEMA, people
+from helpers.seldom import often
+from helpers.stated import release_of
+
+from synthdp import evaluate
+from synthdp.report.pages import marginals, view
+from synthdp.report.release_pages.release_page import release_page
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+WIDTHS = {"desk": 1280, "phone": 390}
+AXE = find_spec("axe_core_python")
+SERIOUS = """axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
+    .filter((each) => ["serious", "critical"].includes(each.impact))
+    .map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 200)}`))"""
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    found = Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A page of each kind."""
+    folder = tmp_path_factory.mktemp("pages")
+    stated = {name: {"events": [], "epsilon": epsilon} for name, epsilon in (("a", 1.0), ("b", 2.0))}
+    tables = {"a": people(200, 1), "b": people(200, 2)}
+    found = evaluate(people(300), tables, SCHEMA, targets="job", by="town", certificate=stated)
+    with pytest.MonkeyPatch.context() as patched:  # fewer pictures of a kind are as good a test
+        patched.setattr(marginals, "N_PAIRS", 1)
+        patched.setattr(view, "N_OPEN", 1)
+        found.to_html(folder / "evaluation.html")
+    release_page(release_of(), folder / "release.html")
+    return folder
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("name", ["evaluation", "release"])
+def test_a_page_is_whole_and_fetches_nothing(browser, pages, name, width):
+    path = pages / f"{name}.html"
+    browser.open(path, width=width)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("[...document.querySelectorAll('.chart')].length") >= 6
+    browser.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    boxes = "[...document.querySelectorAll('.chart')].map((each) => each.getBoundingClientRect())"
+    assert browser.run(f"Math.min(...{boxes}.map((box) => Math.min(box.width, box.height)))") > 30
+    marks = "[...document.querySelectorAll('.chart')].map((each) => each.querySelectorAll('path, use, image').length)"
+    assert browser.run(f"Math.min(...{marks})") >= 2
+    urls = {event["request"]["url"] for event in browser.told("Network.requestWillBeSent")}
+    assert {url for url in urls if not url.startswith("data:image/png")} == {path.resolve().as_uri()}
+    assert browser.told("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled") == []
+
+
+def test_tables_sort_by_the_keyboard(browser, pages):
+    browser.open(pages / "evaluation.html")
+    column = "[...document.querySelectorAll('#summary tbody tr')].map((row) => row.cells[1].textContent)"
+    before = [float(text) for text in browser.run(column)]
+    wanted = "document.activeElement.closest('#summary th')?.cellIndex"
+    for _ in range(60):
+        browser.press("Tab", 9)
+        if browser.run(wanted) == 1:
+            break
+    assert browser.run(wanted) == 1
+    state = "document.activeElement.closest('th').getAttribute('aria-sort')"
+    for key, code, said, is_falling in (("Enter", 13, "descending", True), (" ", 32, "ascending", False)):
+        browser.press(key, code)
+        assert browser.run(state) == said
+        assert [float(text) for text in browser.run(column)] == sorted(before, reverse=is_falling)
+    assert before != sorted(before)
+    assert browser.run("document.querySelectorAll('#summary [aria-sort]').length") == 1
+
+
+def test_what_is_empty_stays_last_and_texts_sort_from_a(browser, pages):
+    browser.open(pages / "evaluation.html")
+    column = "[...document.querySelectorAll('#summary tbody tr')].map((row) => row.cells[{}].textContent.trim())"
+    for place in (3, 0, 0):
+        browser.run(f"document.querySelectorAll('#summary th button')[{place}].click()")
+        found = browser.run(column.format(place))
+        texts = [text for text in found if text]
+        assert found[: len(texts)] == texts
+        if place == 3:
+            assert len(texts) < len(found)
+            assert [float(text) for text in texts] == sorted(map(float, texts), reverse=True)
+    names = browser.run(column.format(0))
+    assert names[0][0].lower() > names[-1][0].lower()  # pressed twice
+
+
+@pytest.mark.skipif(AXE is None, reason="axe-core-python is not installed")
+@pytest.mark.parametrize("name", often("release", seldom=("evaluation",)))
+def test_axe_finds_nothing_serious(browser, pages, name):
+    browser.open(pages / f"{name}.html")
+    script = Path(AXE.submodule_search_locations[0], "axe.min.js").read_text(encoding="utf-8")
+    browser.run(f"{script}; 0")
+    assert browser.run(SERIOUS) == []
+    browser.run("document.querySelector('.chart').removeAttribute('aria-label')")
+    browser.run("document.querySelectorAll('.chart title, .chart desc').forEach((each) => each.remove())")
+    assert [each.split(":")[0] for each in browser.run(SERIOUS)] == ["svg-img-alt"]
