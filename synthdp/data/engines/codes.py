@@ -25,7 +25,7 @@ from synthdp.data.engines.comparisons import Codes, Lookup, are_successive, coun
 from synthdp.data.engines.engine_frame import EngineColumn
 from synthdp.data.engines.engines import KEEP_TABLES
 from synthdp.data.frames.plain import plain_column
-from synthdp.schema.columns.binned import BinnedColumn
+from synthdp.schema.columns.binned import LARGEST, BinnedColumn
 from synthdp.schema.columns.boolean import BooleanColumn
 from synthdp.schema.columns.categorical import CategoricalColumn
 from synthdp.schema.columns.column import Column
@@ -96,6 +96,8 @@ def _of_number(column: Column, held: EngineColumn) -> nw.Expr:
     else:
         _check_cases(column, held, len(edges))
         code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
+    if held.family == "float":
+        code = nw.when(_number(held).abs() > LARGEST).then(nw.lit(int(column.unread_code))).otherwise(code)
     if isinstance(column, IntegerColumn) and held.family == "float":
         code = nw.when(_has_fraction(held)).then(nw.lit(int(column.unread_code))).otherwise(code)
     for number in column.missing_numbers.tolist():

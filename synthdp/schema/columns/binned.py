@@ -25,6 +25,9 @@ from synthdp.schema.words.heaps import HeapedRuns, Heaps
 from synthdp.schema.words.runs import Ints, Runs, cut_at, joined_spans, lengths_of, lie_in, masses, shares_of_groups
 from synthdp.schema.words.texts import refuse
 
+LARGEST = 1.7e308
+"""Numbers further from 0 are not read, infinity among them: it says that there is no value."""
+
 
 def are_unread(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which of some numbers that `BinnedColumn.read_numbers` gave stand for values that could not be read."""
@@ -175,7 +178,7 @@ class BinnedColumn(Column):
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
 
         Total, as `encode` is: NaN where a value is missing, NaN with a minus sign (`UNREAD`) where it is unread.
-        Numbers outside the bounds stay as they are, infinite ones too.
+        Numbers outside the bounds stay as they are; infinite ones are unread.
         """
         unique, positions = distinct(values)
         numbers = self.numbers_of(unique)
@@ -184,7 +187,7 @@ class BinnedColumn(Column):
     def numbers_of(self, values: Values) -> NDArray[np.float64]:
         """`read_numbers` of an array of values."""
         numbers = self._read(values)
-        gaps = np.flatnonzero(np.isnan(numbers))
+        gaps = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
         if gaps.size:
             numbers[gaps] = nothing_in(values[gaps], self._missing_texts)
         if len(self.missing_numbers):

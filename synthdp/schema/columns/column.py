@@ -5,7 +5,7 @@ What a value becomes
 Encoding is total: no value raises, warns or is dropped. In this order, a value
 
 1. that is a level, or lies in a bin, becomes that level;
-2. that is a number or date outside the bounds (infinite ones too) goes to the nearest bin;
+2. that is a number or date outside the bounds goes to the nearest bin, but infinite numbers are not read;
 3. that is missing (None, NaN, NaT, one of ``missing_values``, or a blank text that is no level)
    becomes the level "missing" if the column may be missing; a ``required`` column has none, so
    there it becomes what unread values become;

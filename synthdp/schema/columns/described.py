@@ -18,6 +18,9 @@ _MOMENT = datetime(2019, 12, 31, 23, 59, 58)  # noqa: DTZ001 (no time zone is me
 """What examples are made of, as far as it lies between the bounds."""
 
 
+_UNITS = "; units and currencies around a number are not written"
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Reading:
@@ -89,6 +92,7 @@ def _of_number(column: IntegerColumn | NumberColumn) -> Reading:
         else:
             way_out = "" if column.type == "year" else ": declare synthdp.width, or type 'string'"
             note = f"fractions are not read, nor zeros in front, as in 007{way_out}"
+        note += _UNITS if not column.notation.bare_number else ""
         return Reading(what="years" if column.type == "year" else "whole numbers", fits=text, written=text, note=note)
     usual = float(min(max(_NUMBER + 0.5, low), high))
     fits, written = (
@@ -97,6 +101,8 @@ def _of_number(column: IntegerColumn | NumberColumn) -> Reading:
     mark, group = column.notation.decimal_char, column.notation.group_char
     marks = f"{group!r} between thousands is not written" if group else "thousands are marked by groupChar only"
     note = f"decimals begin with {mark!r} (decimalChar), {marks}; zeros in front, as in 007, are not read"
+    note += "; fractions are rounded, and not written (synthdp.decimals)" if (column.decimals or 0) <= 0 else ""
+    note += _UNITS if not column.notation.bare_number else ""
     return Reading(what="numbers", fits=fits, written=written, note=note)
 
 

@@ -188,8 +188,8 @@ def test_the_documented_fallbacks():
     assert codes(CategoricalColumn(name="x", levels=levels, other="b"), "z", None, "") == [1, 2, 2]
     assert codes(CategoricalColumn(name="x", levels=levels, other="c", required=True), "z", None, "") == [2, 2, 2]
     assert codes(BooleanColumn(name="x", required=True), "z", None) == [0, 0]
-    assert codes(IntegerColumn(name="x", minimum=1, maximum=3), "z", math.inf, -5, 2.9, 2.0) == [3, 2, 0, 3, 1]
-    assert codes(IntegerColumn(name="x", minimum=1, maximum=3, required=True), "z", "1e999", None) == [0, 2, 0]
+    assert codes(IntegerColumn(name="x", minimum=1, maximum=3), "z", math.inf, -5, 2.9, 2.0) == [3, 3, 0, 3, 1]
+    assert codes(IntegerColumn(name="x", minimum=1, maximum=3, required=True), "z", "1e999", None) == [0, 0, 0]
 
 
 def test_levels_are_texts_not_numbers():

@@ -94,10 +94,10 @@ def test_other_stands_for_what_is_unread_and_needs_no_place(required):
     assert encoded(column, [None, "n/a"]) == [2 if required else 3] * 2
 
 
-def test_typed_columns_have_no_unread_numbers_but_unread_types():
+def test_typed_columns_have_no_unread_numbers_but_infinite_ones_and_unread_types():
     (column,) = schema_of("whole", required=False).with_unread_places().columns
     numbers = pd.Series([1.0, np.nan, -np.nan, -np.inf])
-    assert column.encode(numbers).tolist() == [0, 10, 10, 0]
+    assert column.encode(numbers).tolist() == [0, 10, 10, 11]
     moments = pd.Series(np.array(["2020-01-01", "NaT"], dtype="datetime64[s]"))
     assert column.encode(moments).tolist() == [11, 10]
 
