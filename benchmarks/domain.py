@@ -31,7 +31,7 @@ from common.processes import synthdp_run
 
 from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.registry import MECHANISMS
+from synthdp.release.registry import MECHANISMS
 from synthdp.report.metrics.distribution import kolmogorov_smirnov
 from synthdp.report.metrics.marginal_error import total_variation
 from synthdp.schema.schema import Schema

@@ -44,8 +44,8 @@ from synthdp.inference.engines.public_data import PublicDataEstimator
 from synthdp.inference.loss import MarginalLoss
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
 from synthdp.inference.trees.junction_tree import JunctionTree
-from synthdp.mechanisms import registry
 from synthdp.privacy.accounting import zcdp_rho
+from synthdp.release import registry
 from synthdp.report.metrics.marginal_error import workload_error
 from synthdp.schema.schema import Schema
 

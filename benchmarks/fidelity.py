@@ -36,8 +36,8 @@ from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 from synthdp.core.errors import SynthdpError
 from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 
 EPSILONS, DELTA, TRAINING_SHARE = (1.0, 10.0), 1e-9, 0.7

@@ -45,8 +45,8 @@ from synthdp.core.reporting import Report, silent
 from synthdp.data.records.codec import CodedTable, decode
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.loading import read_coded
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
 from synthdp.report.metrics.marginal_error import total_variation

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
 from synthdp.report.metrics.marginal_error import total_variation

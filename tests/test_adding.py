@@ -19,7 +19,7 @@ from synthdp.core.errors import ModelTooLargeError, ParameterError, SynthdpError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.registry import ENGINES, MECHANISMS
+from synthdp.release.registry import ENGINES, MECHANISMS
 
 PAGE = ROOT / "docs/adding.md"
 pytestmark = pytest.mark.skipif(not (PAGE.exists() and (ROOT / "data").is_dir()), reason="no checkout")
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not (PAGE.exists() and (ROOT / "data").is_dir())
 REGISTERS = """
 import sys
 sys.path.insert(0, {folder!r})
-from synthdp.mechanisms.registry import ENGINES, MECHANISMS
+from synthdp.release.registry import ENGINES, MECHANISMS
 MECHANISMS["star"], ENGINES["raking"] = "added:Star", "added:RakingEstimator"
 """
 

@@ -15,9 +15,9 @@ import synthdp
 from synthdp.data.records.loading import held_rows
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
-from synthdp.mechanisms.registry import as_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.registry import as_mechanism
 from synthdp.release.release import Release
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.open_schema import OpenSchema

@@ -13,8 +13,8 @@ from synthdp.audit.game import STATISTICS, Game
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, silent
 from synthdp.learning.budgets import is_gaussian
-from synthdp.mechanisms.registry import as_mechanism
 from synthdp.privacy.ledger import PrivacyLedger
+from synthdp.release.registry import as_mechanism
 
 MIN_RUNS = 40
 """With fewer on each table nothing is proven of any budget."""

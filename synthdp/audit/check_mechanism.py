@@ -17,10 +17,10 @@ from synthdp.core.cliques import all_k_way
 from synthdp.core.sealing import SEAL
 from synthdp.inference.estimator import Estimator
 from synthdp.learning.budgets import is_gaussian
-from synthdp.mechanisms.registry import as_mechanism
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.registry import as_mechanism
 from synthdp.release.release import Release
 from synthdp.release.synthesis import Synthesis
 

@@ -12,7 +12,7 @@ from synthdp.linked.families.families import DrawnRows, checked_names, drawn_chi
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View
-from synthdp.mechanisms.registry import engine_named
+from synthdp.release.registry import engine_named
 from synthdp.release.synthesis import Synthesis
 
 _N_ROOTS = 200

@@ -9,12 +9,12 @@ from synthdp.linked.linked_certificate import linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
-from synthdp.mechanisms.registry import engine_named
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.keeping.kept_events import fraction_in
 from synthdp.release.keeping.kept_run import RunIdentity
+from synthdp.release.registry import engine_named
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.stating.unprotected import unprotected_quantities

@@ -22,7 +22,6 @@ from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import View, views_of
 from synthdp.linked.workload import workload_of
-from synthdp.mechanisms.registry import as_engine, as_mechanism
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.ledger import PrivacyLedger
@@ -33,6 +32,7 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.release import Release
 from synthdp.release.settings import run_settings, settled_accounting
 from synthdp.release.stating.certificate import mechanism_facts

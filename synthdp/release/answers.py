@@ -15,8 +15,8 @@ from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.requests import check_rows, check_seed
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.mechanisms.registry import as_engine
 from synthdp.release.drawing.unused_levels import Unused, without_unused
+from synthdp.release.registry import as_engine
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 from synthdp.release.stating.structure import structure_graph
 from synthdp.release.uncertainty.intervals import cell_labels, with_intervals

@@ -15,8 +15,8 @@ from synthdp.core.measurement import MAX_COUNT, MIN_STDDEV, LinearMeasurement
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.inference.model import Model
-from synthdp.mechanisms.registry import engine_named
 from synthdp.release.fitting import fitted_model
+from synthdp.release.registry import engine_named
 from synthdp.release.settings import as_schema
 from synthdp.release.stating.certificate import FORMAT, fit_cautions, fit_facts
 from synthdp.release.stating.software import versions

@@ -8,7 +8,6 @@ from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.data.frames.form import TableForm
 from synthdp.learning.filling import UnreadCount
-from synthdp.mechanisms.registry import engine_named
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.checks import checked_path
@@ -16,6 +15,7 @@ from synthdp.release.keeping.journal import now
 from synthdp.release.keeping.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.keeping.kept_run import RunIdentity
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
+from synthdp.release.registry import engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.run_facts import RunFacts
 from synthdp.release.synthesis import Synthesis

@@ -21,7 +21,6 @@ from synthdp.learning.budgets import column_budgets, is_gaussian, min_mass, take
 from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.learning.learner import learn_columns
 from synthdp.learning.questions import questions
-from synthdp.mechanisms.registry import as_engine, as_mechanism
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.ledger import PrivacyLedger
@@ -34,6 +33,7 @@ from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.forgetting import forgetful
 from synthdp.release.keeping.kept_run import KeptRun, kept_run
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_to_dict
+from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
     as_adjacency,

@@ -13,12 +13,12 @@ from synthdp.core.sealing import sealed
 from synthdp.data.frames.form import PLAIN_FORM, TableForm
 from synthdp.inference.estimator import Estimator
 from synthdp.inference.model import Model
-from synthdp.mechanisms.registry import as_engine, engine_named
 from synthdp.release.answers import Answers
 from synthdp.release.drawing.batches import arrow_reader, check_batches, drawn_blocks
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused, unused_levels
 from synthdp.release.fitting import fitted_model
+from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.saving import archive
 from synthdp.release.stating.certificate import UNKNOWN_ROWS, fit_cautions
 from synthdp.release.stating.refitted import refitted

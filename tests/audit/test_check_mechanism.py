@@ -12,10 +12,10 @@ from synthdp.audit.check_mechanism import check_mechanism, default_neighbours, d
 from synthdp.audit.frozen import FrozenRandomness
 from synthdp.core.errors import ParameterError
 from synthdp.mechanisms.independent import Independent
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.unit import Adjacency
 from synthdp.release import release
+from synthdp.release.registry import MECHANISMS
 from synthdp.schema.open_schema import OpenSchema
 
 

@@ -23,7 +23,7 @@ from helpers.quick_engines import quick_engine
 import synthdp
 from synthdp.core.cautions import grouped
 from synthdp.core.sealing import sealed
-from synthdp.mechanisms import registry
+from synthdp.release import registry
 from synthdp.release.settings import DOMAIN_SHARE, MAX_DOMAIN_SHARE
 
 TOUCHING = 1e-12

@@ -33,8 +33,8 @@ import synthdp
 from synthdp.cli.outputs import ROWS_UNLESS_KNOWN
 from synthdp.core.sealing import sealed
 from synthdp.core.version import __version__
-from synthdp.mechanisms import registry
 from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.release import registry
 from synthdp.release.stating.certificate import UNKNOWN_ROWS
 
 SYNTHDP = [sys.executable, "-m", "synthdp"]

@@ -4,7 +4,7 @@ from synthdp.inference.engines.generative_network import GenerativeNetworkEstima
 from synthdp.inference.engines.mixture_of_products import MixtureEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent
-from synthdp.mechanisms.registry import engine_named
+from synthdp.release.registry import engine_named
 
 _QUICK = {
     "mixture-of-products": MixtureEstimator(

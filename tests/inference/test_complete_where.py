@@ -8,7 +8,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.complete_where import complete_where
-from synthdp.mechanisms.registry import engine_named
+from synthdp.release.registry import engine_named
 
 DOMAIN = Domain(("a", "b", "c"), (2, 3, 2))
 TOGETHER = np.array([[60.0, 30.0, 10.0], [1.0, 9.0, 90.0]])

@@ -17,7 +17,7 @@ from helpers.small_packages import KEYS, SHAPES, small_description, small_tables
 import synthdp
 from synthdp.linked.linking import linked_rows
 from synthdp.linked.package.package import Package
-from synthdp.mechanisms.registry import MECHANISMS
+from synthdp.release.registry import MECHANISMS
 
 pytestmark = pytest.mark.usefixtures("one_run")  # a hash in a certificate differs where a second does
 

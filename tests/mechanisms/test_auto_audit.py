@@ -14,7 +14,7 @@ import pytest
 from synthdp.audit.asking.neighbours import Neighbours
 from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core.measurement import Coarsening
-from synthdp.mechanisms.auto.auto import survey
+from synthdp.mechanisms.auto import survey
 from synthdp.privacy.events import ScoresEvent
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release

@@ -18,10 +18,10 @@ from synthdp.core.workload import Workload
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.mechanisms.mst import MST
-from synthdp.mechanisms.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.mechanisms.shared.rare_levels import merged_rare_levels
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
+from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 
 SHAPES = {"one": (4,), "two": (3, 2), "three": (2, 5, 3), "single levels": (1, 3, 1, 2), "only one level": (1,)}
 

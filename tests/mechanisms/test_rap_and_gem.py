@@ -18,13 +18,13 @@ from synthdp.core.workload import Workload
 from synthdp.inference.engines.direct import DirectEstimator
 from synthdp.inference.engines.generative_network import GenerativeNetworkEstimator
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEstimator
-from synthdp.mechanisms import registry
 from synthdp.mechanisms.gem import GEM
 from synthdp.mechanisms.mst import MST
 from synthdp.mechanisms.rap import RAP
-from synthdp.mechanisms.registry import MECHANISMS, mechanism_named
 from synthdp.privacy.events import ScoresEvent, SelectionEvent
 from synthdp.privacy.unit import Adjacency
+from synthdp.release import registry
+from synthdp.release.registry import MECHANISMS, mechanism_named
 
 PAIR, TRIPLE = ("x0", "x2"), ("x1", "x3", "x4")
 ENGINES = {

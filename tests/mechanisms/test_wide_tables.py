@@ -21,8 +21,8 @@ from synthdp.data.counting.covering import cover
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
-from synthdp.mechanisms.registry import ENGINES, MECHANISMS, mechanism_named
 from synthdp.mechanisms.shared.residuals import best_linear_estimates
+from synthdp.release.registry import ENGINES, MECHANISMS, mechanism_named
 
 pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
 

@@ -17,9 +17,9 @@ from helpers.odd_values import Hostile
 import synthdp
 from synthdp.core.errors import CautionWarning
 from synthdp.data.records.held_table import HeldTableReader
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.keeping.journal import Journal
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.stating.run_facts import RunFacts
 
 pytestmark = [

@@ -9,9 +9,9 @@ from helpers.reach import reachable
 import synthdp
 from synthdp.data.records.codec import CodedTable, encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms import registry
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.release import registry
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.schema.schema import Schema
 

@@ -14,8 +14,8 @@ from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.mechanisms.independent import Independent
 from synthdp.mechanisms.mst import MST
-from synthdp.mechanisms.registry import MECHANISMS, mechanism_named
 from synthdp.privacy.accounting import Accounting, gdp_rho, zcdp_rho
+from synthdp.release.registry import MECHANISMS, mechanism_named
 from synthdp.release.release import Release
 from synthdp.schema.schema import Schema
 

@@ -1,7 +1,7 @@
 """``synthdp audit``: attacks on a recipe."""
 
 from synthdp.cli.arguments.parsing import Commands, command, listed, whole_number
-from synthdp.mechanisms.registry import ENGINES, MECHANISMS
+from synthdp.release.registry import ENGINES, MECHANISMS
 
 N_RUNS = 2000
 """On each table: enough to tell half the noise at epsilon 1 and delta 1e-2."""

@@ -13,7 +13,7 @@ from synthdp.cli.arguments.shared import (
     add_unit_and_share,
     add_verbose,
 )
-from synthdp.mechanisms.registry import ENGINES, MECHANISMS
+from synthdp.release.registry import ENGINES, MECHANISMS
 
 _ROWS = "number of rows, with --order of persons, of a package of its root; default: the noisy estimate of the table's"
 _FOLDER = "; of a package a folder"

@@ -11,7 +11,7 @@ from synthdp.cli.outputs import check_distinct
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
 from synthdp.core.reporting import logged
-from synthdp.mechanisms.registry import engine_named
+from synthdp.release.registry import engine_named
 
 
 def refit_command(options: argparse.Namespace) -> None:

@@ -62,7 +62,7 @@ def linked_page(
         "unread": unread_lines(facts),
         "sections": [section for section in found if section is not None],
     }
-    return rendered("linked_evaluation.html", content, folder=Path(__file__).parent)
+    return rendered("linked_evaluation.html", content, folder=Path(__file__).parents[1] / "pages")
 
 
 def _summary(summary: pd.DataFrame) -> Section:

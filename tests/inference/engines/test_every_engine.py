@@ -19,7 +19,7 @@ from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.estimator import checked_problem
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.mechanisms.registry import ENGINES as NAMED
+from synthdp.release.registry import ENGINES as NAMED
 
 pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")  # fits are cut short to save time
 

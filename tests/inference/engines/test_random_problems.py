@@ -11,7 +11,7 @@ from synthdp.core.errors import FitWarning
 from synthdp.inference.engines.local_consistency import LocalConsistencyEstimator
 from synthdp.inference.engines.mixture_fit import ComponentEstimator, _with_forbidden
 from synthdp.inference.model import FitStatus
-from synthdp.mechanisms.registry import ENGINES
+from synthdp.release.registry import ENGINES
 
 LEAST_LOSS = LocalConsistencyEstimator(shrinkage=False)
 DRAWN_TO_PRIORS = {"local-consistency", "layered-consistency"}

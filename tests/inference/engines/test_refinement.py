@@ -23,7 +23,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.refined_model import RefinedModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
-from synthdp.mechanisms.registry import engine_named
+from synthdp.release.registry import engine_named
 
 DOMAIN = Domain(("a", "b", "c", "d"), (5, 3, 4, 2))
 A_GROUPS, C_GROUPS = np.array([0, 1, 1, 2, 1]), np.array([1, 0, 0, 1])

@@ -11,9 +11,9 @@ import synthdp
 from synthdp.core.errors import CautionWarning, DataFileError, ParameterError, PrivacyError
 from synthdp.data.records import held_table
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.release.keeping.budget import Budget
 from synthdp.release.keeping.journal import Journal
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.release import Release
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema

@@ -13,8 +13,8 @@ import synthdp
 from synthdp.core.errors import DataFileError
 from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.registry import mechanism_named
 from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.release.registry import mechanism_named
 from synthdp.release.release import Release
 from synthdp.release.saving import archive
 from synthdp.schema.schema import Schema

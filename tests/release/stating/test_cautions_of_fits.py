@@ -13,7 +13,7 @@ from synthdp.core.errors import FitWarning
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engines.graphical_model import GraphicalModelEstimator
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent
-from synthdp.mechanisms import registry
+from synthdp.release import registry
 
 DOMAIN = Domain(("a", "b", "c"), (3, 4, 5))
 HASTY = GraphicalModelEstimator(driver=MirrorDescent(max_iterations=2))

@@ -11,8 +11,8 @@ from oracles.privacy import Seeded
 
 import synthdp
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.mechanisms.registry import MECHANISMS
 from synthdp.release.learnt_domain import LearntDomain
+from synthdp.release.registry import MECHANISMS
 from synthdp.release.stating.about import KEYS, read_about
 from synthdp.release.stating.certificate import SCHEMA_FILE
 from synthdp.release.synthesis import Synthesis
