@@ -24,7 +24,8 @@ from mechanisms import DATA_SETS, DELTA, EPSILONS, FILES, loaded, mean_error
 from synthdp.core.cliques import all_k_way
 from synthdp.data.records.codec import CodedTable
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.mechanisms.auto.auto import Auto, batch_plan, dependence, resolutions, survey
+from synthdp.mechanisms.auto import batch_plan, dependence, resolutions, survey
+from synthdp.mechanisms.auto.auto import Auto
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.release import Release
 from synthdp.schema.schema import Schema
