@@ -120,7 +120,14 @@ def test_small_files_that_ask_for_much_are_read_or_refused_within_200_mb(plain, 
         forge(found)
         paths.append(write_zip(tmp_path / f"{number}", summed(found)))
     assert max(path.stat().st_size for path in paths) < 600_000
-    found = subprocess.run([sys.executable, "-c", READER, *paths], capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        READER,
+        *paths,
+    ]  # by the package that is installed, not by the folder that we are in
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
     outcomes = dict(zip([*refused, *read], found.stdout.splitlines(), strict=False))
     assert (found.returncode, found.stderr) == (0, "")
     assert outcomes == dict.fromkeys(refused, "refused") | dict.fromkeys(read, "read")
